@@ -19,7 +19,7 @@
 /* The engine needs room beside the plan: its own code, packed weights, scratch of kernels. */
 #define HEADROOM_BYTES ((uint64_t)64 << 20)
 
-enum { SWEEP_MOST = 16, MESSAGES_SHOWN = 8 };
+enum { SWEEP_MOST = 16 };
 
 typedef struct job {
     assay_model *model;
@@ -85,90 +85,9 @@ static bool go_on_layers(void *ctx, uint64_t done, uint64_t planned, double frac
     return tell(ctx, "layers", done, planned, fraction);
 }
 
-/* ---- what the engine said ---- */
-
 static void keep_messages(void *ctx, engine_session *s)
 {
-    job *j = ctx;
-    const engine_session_info *info = engine_session_about(s);
-    engine_message m;
-    if (info->fell_back)
-        notes_add(&j->p->warnings, "device-fallback", (str){0}, "The times are CPU times.", "%s",
-                  info->fallback_why);
-    uint32_t n = 0, more = engine_session_messages_dropped(s);
-    for (; engine_session_message(s, n, &m); n++)
-        if (n < MESSAGES_SHOWN)
-            notes_add(&j->p->warnings, "engine", (str){0}, NULL, "%s", m.text);
-    more += n > MESSAGES_SHOWN ? n - MESSAGES_SHOWN : 0;
-    if (more)
-        notes_add(&j->p->warnings, "engine", (str){0}, NULL,
-                  "The engine reported %u more messages.", more);
-    j->m->engine.device = str_copy(j->p->arena, str_of(info->device));
-}
-
-static const profile_setting *copy_settings(const assay_options *o, arena *a)
-{
-    uint32_t n = o->engine.provider_options.n;
-    profile_setting *list = ARENA_ARRAY(a, profile_setting, n + 1u);
-    for (uint32_t i = 0; list && i < n; i++)
-        list[i] = (profile_setting){
-            .key = str_copy(a, o->engine.provider_options.items[i].key),
-            .value = str_copy(a, o->engine.provider_options.items[i].value)};
-    return list;
-}
-
-profile_engine job_engine_used(const assay_options *o, const engine_info *e, arena *a)
-{
-    const profile_setting *settings = copy_settings(o, a);
-    return (profile_engine){.name = str_copy(a, str_of(e->name)),
-                            .title = str_copy(a, str_of(e->title)),
-                            .version = str_copy(a, str_of(e->version)),
-                            .library = str_copy(a, str_of(e->library)),
-                            .threads = (int)o->engine.threads,
-                            .opt_level = (int)o->engine.opt_level,
-                            .spin = !o->engine.no_spin,
-                            .settings = settings,
-                            .n_settings = settings ? o->engine.provider_options.n : 0};
-}
-
-static void describe_engine(job *j)
-{
-    arena *a = j->p->arena;
-    char governor[64];
-    system_governor("", governor, sizeof governor);
-    j->m->engine = job_engine_used(j->o, engine_about(j->engine), a);
-    j->m->governor = str_copy(a, str_of(governor));
-    j->m->concurrency = (uint64_t)j->o->measure.concurrency;
-    j->m->rate = j->o->measure.rate;
-    j->m->seed = (uint64_t)j->o->model.seed;
-}
-
-/* The number behind "cuda:1"; 0 for everything else. */
-static uint32_t gpu_index(str device)
-{
-    uint64_t index;
-    str_cut(&device, ':');
-    return str_to_u64(device, &index) && index <= UINT32_MAX ? (uint32_t)index : 0;
-}
-
-/* Not having one is no failure: a line says so. */
-static void look_for_gpu(job *j)
-{
-    profile_gpu *g = &j->m->gpu;
-    arena *a = j->p->arena;
-    assay_error why;
-    err_clear(&why);
-    if (gpu_monitor_open(gpu_index(j->o->engine.device), &j->gpu, &why) != ASSAY_OK) {
-        g->why = str_copy(a, str_of(why.message));
-        return;
-    }
-    g->available = true;
-    g->name = str_copy(a, str_of(gpu_monitor_name(j->gpu)));
-    g->driver = str_copy(a, str_of(gpu_monitor_driver(j->gpu)));
-    g->devices = gpu_monitor_count(j->gpu);
-    if (j->o->engine.no_nvtx)
-        gpu_ranges_off(j->gpu);
-    g->ranges = gpu_ranges_shown(j->gpu);
+    job_keep_messages(s, ((job *)ctx)->p);
 }
 
 /* ---- one configuration ---- */
@@ -246,47 +165,6 @@ str job_precision_name(const assay_options *o)
                                                 : str_of(ir_dtype_get(o->model.precision)->name);
 }
 
-/* --unit tokens of a model without ids: vectors of a sequence, batch x sequence x features, are one token each. */
-static double guess_tokens(job *j, const job_runnable *x)
-{
-    for (uint32_t i = 0; i < x->n_wants; i++)
-        if (x->wants[i].rank == 3 && x->wants[i].dims[1] >= 0) {
-            notes_add(&j->p->warnings, "unit-assumed", (str){0}, NULL,
-                      "Each of the %lld vectors of input '" STR_FMT "' is assumed to be a token.",
-                      (long long)x->wants[i].dims[1], STR_ARG(x->wants[i].name));
-            return (double)x->wants[i].dims[1];
-        }
-    notes_add(&j->p->warnings, "unit-assumed", (str){0},
-              "Use --unit samples to avoid the assumption.",
-              "No input contains tokens. Each sample is assumed to be one token.");
-    return 1;
-}
-
-/* What the sizes of this model's inputs mean for throughput. */
-static void choose_unit(job *j, const job_runnable *x)
-{
-    profile_measured *m = j->m;
-    if (m->unit)
-        return;
-    m->unit = "samples";
-    m->units_per_sample = 1;
-    for (uint32_t i = 0; i < x->n_wants; i++) {
-        const input_want *w = &x->wants[i];
-        axis_input in = {w->name, w->dtype, w->rank, w->dims};
-        image_axes image;
-        if (axis_image(&in, w->batch_axis, &image) && image.picture && image.frames < 0)
-            m->unit = "images";
-    }
-    if (x->looks_up)
-        m->unit = "tokens";
-    str asked = str_copy(j->p->arena, j->o->measure.unit);
-    if (asked.n)
-        m->unit = asked.p;
-    if (strcmp(m->unit, "tokens") != 0)
-        return;
-    m->units_per_sample = x->tokens_told ? (double)x->tokens : guess_tokens(j, x);
-}
-
 /* A model whose weights are not there runs all the same; times that do not depend on them hold. */
 static void note_made_up(job *j)
 {
@@ -327,7 +205,7 @@ static assay_status run_one(job *j, profile_config *c, job_runnable *x, assay_er
     x->precise = precise;
     x->engine = j->engine;
     c->batch = x->batch_shown;
-    choose_unit(j, x);
+    job_choose_unit(j->o, x, j->p);
     note_plan(x->p, c);
     TRY(check_memory(j, x, err));
     note_made_up(j);
@@ -597,12 +475,6 @@ static assay_status measure_all(job *j, assay_error *err)
 
 /* ---- the whole ---- */
 
-assay_status job_engine_open(const assay_options *o, engine **out, assay_error *err)
-{
-    const engine_config config = {.library = o->engine.library.n ? o->engine.library.p : NULL};
-    return engine_open(o->engine.name.n ? o->engine.name.p : "ort", &config, out, err);
-}
-
 /* Said before anything is run: all of the patterns are slips, or some are. */
 static assay_status check_patterns(const job *j, assay_error *err)
 {
@@ -669,8 +541,8 @@ assay_status job_measure(assay_model *model, const assay_options *o, unsigned wh
     assay_status s = ASSAY_OK;
     if (j.m) {
         of->p->measured = j.m;
-        describe_engine(&j);
-        look_for_gpu(&j);
+        job_describe_engine(j.o, j.engine, of->p);
+        j.gpu = job_look_for_gpu(j.o, of->p);
         s = measure_all(&j, err);
         of->p->device = j.m->engine.device;
         if (s == ASSAY_OK && (what & (ASSAY_MEASURE_SWEEP | ASSAY_MEASURE_LAYERS)))

@@ -84,11 +84,19 @@ typedef struct job_measure_hooks {
 /* Runs the model and adds what is measured to its profile; `what`: ASSAY_MEASURE_ bits (measure.c). */
 assay_status job_measure(assay_model *model, const assay_options *o, unsigned what,
                          const job_measure_hooks *hooks, assay_result *of, assay_error *err);
-/* The engine that the options name, or the usual one. */
+/* Of this and what follows: measure_engine.c. The engine that the options name, or the usual one. */
 assay_status job_engine_open(const assay_options *o, engine **out, assay_error *err);
 
 /* The engine's options as the user wants them; lists live in the arena. */
 engine_options job_engine_options(const assay_options *o, arena *a);
+/* Engine, governor and load of p->measured. */
+void job_describe_engine(const assay_options *o, const engine *e, profile *p);
+/* Warnings of p, and the device that the session runs on. */
+void job_keep_messages(engine_session *s, profile *p);
+/* Describes the GPU in p->measured; NULL: there is none, which is no failure. */
+gpu_monitor *job_look_for_gpu(const assay_options *o, profile *p);
+/* What the sizes of this model's inputs mean for throughput; once. */
+void job_choose_unit(const assay_options *o, const job_runnable *x, profile *p);
 
 typedef struct job_layers_request {
     engine *engine;

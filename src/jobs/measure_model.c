@@ -246,27 +246,6 @@ assay_status job_runnable_export(assay_model *m, const assay_options *o, job_run
     return ASSAY_OK;
 }
 
-engine_options job_engine_options(const assay_options *o, arena *a)
-{
-    engine_options e = ENGINE_OPTIONS;
-    uint32_t n = o->engine.provider_options.n;
-    engine_setting *list = ARENA_ARRAY(a, engine_setting, (size_t)n + 1);
-    for (uint32_t i = 0; list && i < n; i++)
-        list[i] = (engine_setting){.key = o->engine.provider_options.items[i].key.p,
-                                   .value = o->engine.provider_options.items[i].value.p};
-    e.threads = (int)o->engine.threads;
-    e.opt_level = (int)o->engine.opt_level;
-    e.spin = !o->engine.no_spin;
-    e.device = o->engine.device.n ? o->engine.device.p : NULL;
-    e.provider_options = list;
-    e.n_provider_options = list ? n : 0;
-    if (o->hooks) {
-        e.cancelled = cancelled;
-        e.ctx = (void *)(uintptr_t)o;
-    }
-    return e;
-}
-
 uint64_t job_runnable_file_bytes(const job_runnable *x)
 {
     char *data = NULL;
