@@ -9,6 +9,8 @@
  *   truth [MODEL[@BATCH][:SHAPE] ...]      SHAPE without the batch, as 1,64,64; exit 1 when one of them does not hold
  *   truth memory [MODEL...]                without the times of layers, which take most of the time
  */
+#include <assay/measure.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,27 +3,39 @@
  *   cc allocations.c $(pkg-config --cflags --libs assay) -o allocations && ./allocations model.onnx
  */
 #include <assay/assay.h>
-#include <inttypes.h>
 #include <stdio.h>
+
+/* A value of the index-th item of a list of the memory plan. */
+static const char *path_of(char path[96], const char *list, size_t index, const char *key)
+{
+    snprintf(path, 96, "memory_plan.%s.%zu.%s", list, index, key);
+    return path;
+}
 
 static void print_events(const assay_result *profile)
 {
-    assay_memory_event e = {.size = sizeof e};
-    for (size_t i = 0; assay_profile_memory_event(profile, i, &e); i++)
-        printf("%4zu  %-8s  %10" PRIu64 "  at %10" PRIu64 "  alive %10" PRIu64 "  %s\n", e.step,
-               e.kind, e.bytes, e.offset, e.live_bytes, e.value);
+    char path[96];
+    for (size_t i = 0; i < assay_result_count(profile, "memory_plan.events"); i++) {
+        printf("%4.0f", assay_result_number(profile, path_of(path, "events", i, "step")));
+        printf("  %-8s", assay_result_text(profile, path_of(path, "events", i, "kind")));
+        printf("  %10.0f", assay_result_number(profile, path_of(path, "events", i, "bytes")));
+        printf("  alive %10.0f",
+               assay_result_number(profile, path_of(path, "events", i, "live_bytes")));
+        printf("  %s\n", assay_result_text(profile, path_of(path, "events", i, "value")));
+    }
 }
 
 static void print_peak(const assay_result *profile)
 {
-    assay_memory_plan plan = {.size = sizeof plan};
-    assay_live_value v = {.size = sizeof v};
-    if (!assay_profile_memory_plan(profile, &plan))
-        return;
-    printf("%" PRIu64 " bytes at most, while %s runs; a block of %" PRIu64 " holds them all\n",
-           plan.activations_peak_bytes, plan.peak_node, plan.planned_bytes);
-    for (size_t i = 0; assay_profile_memory_witness(profile, i, &v); i++)
-        printf("  %10" PRIu64 "  %s, made by %s\n", v.bytes, v.value, v.producer);
+    char path[96];
+    printf("%.0f bytes at most, while %s runs; a block of %.0f holds them all\n",
+           assay_result_number(profile, "memory_plan.activations_peak_bytes"),
+           assay_result_text(profile, "memory_plan.peak_node"),
+           assay_result_number(profile, "memory_plan.planned_bytes"));
+    for (size_t i = 0; i < assay_result_count(profile, "memory_plan.witnesses"); i++) {
+        printf("  %10.0f", assay_result_number(profile, path_of(path, "witnesses", i, "bytes")));
+        printf("  %s\n", assay_result_text(profile, path_of(path, "witnesses", i, "value")));
+    }
 }
 
 int main(int argc, char **argv)

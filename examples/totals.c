@@ -1,5 +1,5 @@
-/* What a model costs, in twenty lines: opens a model, analyses it at a batch size, prints the totals and
- * the costliest layer.
+/* What a model costs, in forty lines: opens a model, analyses it at a batch size, prints the totals and the costliest
+ * layer. Every figure is read by its path, which is the one of docs/json.md.
  *
  *   cc totals.c $(pkg-config --cflags --libs assay) -o totals && ./totals model.onnx 8
  */
@@ -13,35 +13,31 @@ static int fail(const assay_error *err)
     return (int)err->code;
 }
 
-static void print_totals(const assay_result *profile)
+/* A value says its own label and unit. */
+static void print_value(const assay_result *profile, const char *path)
 {
-    assay_totals t = {.size = sizeof t};
-    assay_profile_totals(profile, &t);
-    printf("%s\n", assay_profile_model(profile));
-    printf("  parameters       %" PRIu64 "\n", t.parameters);
-    printf("  MACs             %" PRIu64 "\n", t.macs);
-    printf("  FLOPs            %" PRIu64 "\n", t.flops);
-    printf("  peak memory      %" PRIu64 " bytes\n", t.peak_bytes);
-    printf("  counted exactly  %" PRIu64 " of %" PRIu64 " operators\n", t.nodes_exact, t.operators);
+    assay_value v = {.size = sizeof v};
+    if (assay_result_get(profile, path, &v, NULL) == ASSAY_OK && v.type == ASSAY_WHOLE)
+        printf("  %-16s %" PRIu64 " %s\n", v.label, v.whole, v.unit);
 }
 
 static void print_costliest(const assay_result *profile)
 {
-    assay_layer layer = {.size = sizeof layer}, most = {.size = sizeof most};
-    assay_tensor out = {.size = sizeof out};
-    size_t at = 0;
-    for (size_t i = 0; assay_profile_layer(profile, i, &layer); i++)
-        if (i == 0 || layer.flops > most.flops) {
-            most = layer;
-            at = i;
-        }
-    if (!assay_profile_layer_output(profile, at, 0, &out))
+    char path[64];
+    double most = -1;
+    size_t at = 0, n = assay_result_count(profile, "layers");
+    for (size_t i = 0; i < n; i++) {
+        snprintf(path, sizeof path, "layers.%zu.flops", i);
+        double flops = assay_result_number(profile, path);
+        at = flops > most ? i : at;
+        most = flops > most ? flops : most;
+    }
+    if (n == 0)
         return;
-    printf("  costliest layer  %s (%s), %" PRIu64 " FLOPs, %s [", most.name, most.type, most.flops,
-           out.dtype);
-    for (int i = 0; i < out.rank; i++)
-        printf("%s%" PRId64, i ? ", " : "", out.dims[i]);
-    printf("]\n");
+    snprintf(path, sizeof path, "layers.%zu.name", at);
+    printf("  %-16s %s, %.0f FLOPs", "Costliest layer", assay_result_text(profile, path), most);
+    snprintf(path, sizeof path, "layers.%zu.output_shapes", at);
+    printf(", output %s\n", assay_result_text(profile, path));
 }
 
 int main(int argc, char **argv)
@@ -58,7 +54,11 @@ int main(int argc, char **argv)
         assay_analyze(model, options, &profile, &err)) {
         code = fail(&err);
     } else {
-        print_totals(profile);
+        printf("%s\n", assay_result_text(profile, "model"));
+        print_value(profile, "total_parameters");
+        print_value(profile, "total_macs");
+        print_value(profile, "total_flops");
+        print_value(profile, "memory_plan.peak_bytes");
         print_costliest(profile);
     }
     assay_result_free(profile);

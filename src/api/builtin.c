@@ -20,8 +20,7 @@ bool assay_model_at(size_t index, assay_model_info *out)
     if (index >= zoo_count())
         return false;
     assay_model_info info = describe(zoo_at((uint32_t)index));
-    HAND_OUT(out, info);
-    return true;
+    return HAND_OUT(out, info);
 }
 
 static void describe_input(const profile_tensor *t, assay_model_input *out)
@@ -52,6 +51,7 @@ static assay_status count(const ir_model *ir, arena *work, profile *p, assay_mod
 assay_status assay_model_cost(size_t index, assay_model_info *out, assay_error *err)
 {
     err_clear(err);
+    TRY(api_check_size(out, err));
     if (index >= zoo_count())
         return err_fail(err, ASSAY_ERR_USAGE, "There are %u built-in models.", zoo_count());
     const zoo_row *row = zoo_at((uint32_t)index);

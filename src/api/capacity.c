@@ -1,4 +1,6 @@
 /* Capacity behind <assay/assay.h>: the question from the options, results from the caller. */
+#include <assay/study.h>
+
 #include "study/capacity.h"
 
 #include "api/result.h"
@@ -53,31 +55,4 @@ assay_status assay_capacity(const assay_result *const *profiles, const char *con
                      err, ASSAY_ERR_THRESHOLD,
                      "None of the measured configurations meets the latency, with any number of "
                      "machines.");
-}
-
-bool assay_capacity_at(const assay_result *of, size_t index, assay_capacity_config *out)
-{
-    const capacity *c = of->data;
-    if (index >= c->n)
-        return false;
-    const capacity_plan *p = &c->plans[index];
-    const assay_capacity_config x = {.source = p->source.p,
-                                     .precision = p->precision.p,
-                                     .why = p->why.p,
-                                     .batch = p->batch,
-                                     .concurrency = p->concurrency,
-                                     .machines = p->feasible ? p->machines : 0,
-                                     .feasible = p->feasible,
-                                     .best = index == c->best,
-                                     .requests_per_second = p->per_machine,
-                                     .requests_per_second_most = p->most,
-                                     .utilization = p->utilization,
-                                     .quantile_ms = p->quantile_ms,
-                                     .mean_ms = p->mean_ms,
-                                     .forming_ms = p->forming_ms,
-                                     .waiting_ms = p->waiting_ms,
-                                     .service_ms = p->service_ms,
-                                     .in_flight = p->in_flight};
-    HAND_OUT(out, x);
-    return true;
 }

@@ -1,4 +1,6 @@
 /* Judging a profile: limits and metrics as options, and the verdicts behind <assay/assay.h>. */
+#include <assay/study.h>
+
 #include <stdlib.h>
 
 #include "api/result.h"
@@ -78,11 +80,10 @@ bool assay_metric_at(size_t index, assay_metric_info *out)
                                     .example = metric_example(m->unit),
                                     .more_is_better = m->more_is_better,
                                     .measured = m->measured};
-    HAND_OUT(out, info);
-    return true;
+    return HAND_OUT(out, info);
 }
 
-bool assay_profile_metric(const assay_result *of, const char *metric, double *out)
+bool assay_result_metric(const assay_result *of, const char *metric, double *out)
 {
     const metric_row *m = of->p ? metric_find(str_of(metric)) : NULL;
     metric_value v;
@@ -162,34 +163,4 @@ assay_status assay_check(const assay_result *of, const assay_result *baseline,
     assay_status s = r ? judge(&q, r, err) : err_no_memory(err);
     TRY(api_hand_result(s, r, out));
     return status_of(r->data, err);
-}
-
-/* The public struct says with its flags which figures it has. */
-static double or_zero(double v)
-{
-    return isnan(v) ? 0 : v;
-}
-
-bool assay_verdicts_at(const assay_result *of, size_t index, assay_verdict *out)
-{
-    const verdicts *v = of->data;
-    if (index >= v->n)
-        return false;
-    const verdict_row *r = &v->rows[index];
-    const assay_verdict x = {.metric = r->metric,
-                             .title = r->title ? r->title : r->metric,
-                             .unit = metric_unit_words[r->unit],
-                             .verdict = verdict_words[r->verdict],
-                             .why = r->why.n ? r->why.p : "",
-                             .against_limit = r->op != NULL,
-                             .at_least = r->op && strcmp(r->op, VERDICT_AT_LEAST) == 0,
-                             .limit = or_zero(r->limit),
-                             .value = r->now.v,
-                             .baseline = or_zero(r->base.v),
-                             .ratio = or_zero(r->ratio),
-                             .tested = verdict_is_tested(r),
-                             .ratio_low = or_zero(r->low),
-                             .ratio_high = or_zero(r->high)};
-    HAND_OUT(out, x);
-    return true;
 }

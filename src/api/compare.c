@@ -1,6 +1,7 @@
 /* Comparisons: profiles side by side, and models run turn by turn. */
+#include <assay/study.h>
+
 #include "api/result.h"
-#include "base/text.h"
 #include "jobs/race.h"
 #include "measure/compare_times.h"
 
@@ -38,61 +39,6 @@ assay_status assay_compare(const assay_result *const *profiles, size_t n,
     return api_hand_result(s, r, out);
 }
 
-/* ---- walking it ---- */
-
-static double or_zero(double v)
-{
-    return isnan(v) ? 0 : v;
-}
-
-bool assay_comparison_timing(const assay_result *of, size_t index, assay_timing *out)
-{
-    const job_comparison *c = of->comparison;
-    if (!c || index >= c->c.n_models || !c->timings[index].verdict)
-        return false;
-    const comparison_timing *t = &c->timings[index];
-    const assay_timing x = {.verdict = t->verdict,
-                            .why = t->why.n ? t->why.p : "",
-                            .interleaved = t->interleaved,
-                            .tested = !isnan(t->low),
-                            .ratio = or_zero(t->ratio),
-                            .ratio_low = or_zero(t->low),
-                            .ratio_high = or_zero(t->high),
-                            .runs = t->runs,
-                            .instructions_ratio = t->instructions.ratio,
-                            .instructions_low = t->instructions.low,
-                            .instructions_high = t->instructions.high};
-    HAND_OUT(out, x);
-    return true;
-}
-
-static const char *name_of(const comparison_side *l)
-{
-    return l && l->name.p ? l->name.p : "";
-}
-
-bool assay_comparison_layer(const assay_result *of, size_t index, assay_layer_change *out)
-{
-    const comparison *c = of->data;
-    if (index >= c->n_layers)
-        return false;
-    const comparison_layer *l = &c->layers[index];
-    const comparison_side *a = l->before, *b = l->after;
-    assay_layer_change x = {.change = comparison_change_words[l->change],
-                            .before = name_of(a),
-                            .after = name_of(b),
-                            .type = l->type.p ? l->type.p : "",
-                            .macs = l->difference.macs,
-                            .flops = l->difference.flops,
-                            .parameters = l->difference.parameters,
-                            .memory = l->difference.memory,
-                            .peak_bytes = l->difference.peak_bytes,
-                            .time_ms = a && b ? or_zero(b->time_ms - a->time_ms) : 0};
-    text_safe_into(x.attributes, sizeof x.attributes, l->changes);
-    HAND_OUT(out, x);
-    return true;
-}
-
 /* ---- run turn by turn ---- */
 
 assay_status assay_compare_measure(assay_result *of, assay_model *const *models, size_t n,
@@ -101,6 +47,7 @@ assay_status assay_compare_measure(assay_result *of, assay_model *const *models,
 {
     assay_options none;
     err_clear(err);
+    TRY(api_check_size(hooks, err));
     if (!of->comparison)
         return err_fail(err, ASSAY_ERR_USAGE,
                         "Only a comparison of models can be measured, not %s.", of->kind->what);

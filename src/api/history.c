@@ -1,7 +1,8 @@
 /* The history behind <assay/assay.h>: where it is, what is kept and how it is listed. */
+#include <assay/history.h>
+
 #include "store/store.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -265,9 +266,8 @@ static assay_status since_of(const char *text, int64_t *out, assay_error *err)
 /* The caller's struct may be older, and shorter. */
 assay_status api_run_filter(const assay_record_filter *given, store_filter *out, assay_error *err)
 {
-    assay_record_filter f = {0};
-    if (given)
-        memcpy(&f, given, given->size < sizeof f ? given->size : sizeof f);
+    assay_record_filter f;
+    TRY(TAKE(given, f, err));
     *out = (store_filter){.query = str_of(f.query),
                           .model = str_of(f.model),
                           .tag = str_of(f.tag),
@@ -296,55 +296,6 @@ assay_status assay_store_models(assay_store *db, assay_result **out, assay_error
     assay_result *r = job_result_new(&models_kind, LIST_BYTES);
     assay_status s = r ? store_models(db->s, r->arena, r->data, err) : err_no_memory(err);
     return api_hand_result(s, r, out);
-}
-
-uint64_t assay_runs_total(const assay_result *runs)
-{
-    const history_list *list = runs->data;
-    const history_models *models = runs->data;
-    return runs->kind == &models_kind ? models->n : list->total;
-}
-
-static double told(const history_run *r, int figure)
-{
-    return isnan(r->figures[figure].v) ? -1 : r->figures[figure].v;
-}
-
-bool assay_runs_at(const assay_result *runs, size_t index, assay_run *out)
-{
-    const history_list *list = runs->data;
-    const history_models *models = runs->data;
-    bool by_model = runs->kind == &models_kind;
-    if (index >= (by_model ? models->n : list->n))
-        return false;
-    const history_run *r = by_model ? &models->models[index].newest : &list->runs[index];
-    char when[32];
-    clock_format(r->created_s, when);
-    const char **tags = ARENA_ARRAY(runs->arena, const char *, r->n_tags + 1);
-    const char *created = arena_strdup(runs->arena, when);
-    for (uint32_t i = 0; tags && i < r->n_tags; i++)
-        tags[i] = r->tags[i].p;
-    const assay_run x = {.id = r->id,
-                         .model = r->model.p,
-                         .created = created ? created : "",
-                         .command = r->command.p,
-                         .host = r->host.p,
-                         .precision = r->precision.p,
-                         .device = r->device.p,
-                         .batch = r->batch,
-                         .p50_ms = told(r, HISTORY_P50),
-                         .p95_ms = told(r, HISTORY_P95),
-                         .mean_ms = told(r, HISTORY_MEAN),
-                         .throughput = told(r, HISTORY_THROUGHPUT),
-                         .memory_bytes = told(r, HISTORY_MEMORY),
-                         .macs = told(r, HISTORY_MACS),
-                         .parameters = told(r, HISTORY_PARAMETERS),
-                         .n_tags = tags ? r->n_tags : 0,
-                         .tags = tags,
-                         .runs = by_model ? models->models[index].runs : 0,
-                         .kind = r->kind.p};
-    HAND_OUT(out, x);
-    return true;
 }
 
 /* ---- travelling ---- */

@@ -2,7 +2,7 @@
 #ifndef API_HISTORY_H
 #define API_HISTORY_H
 
-#include <assay/assay.h>
+#include <assay/history.h>
 
 #include "store/store.h"
 

@@ -1,5 +1,9 @@
 /* Results of other kinds than a profile in a history: pipelines and machines are kept as the documents they are
  * written as, with the context of the run beside what they say. */
+#include <assay/history.h>
+
+#include <assay/measure.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 

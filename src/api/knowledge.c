@@ -13,6 +13,11 @@ const char *assay_version(void)
         ASSAY_VERSION_PATCH);
 }
 
+int assay_version_number(void)
+{
+    return ASSAY_VERSION_NUMBER;
+}
+
 const char *assay_status_text(assay_status status)
 {
     switch (status) {
@@ -56,8 +61,7 @@ bool assay_op_at(size_t index, assay_op_info *out)
                               .type = row->type,
                               .versions = row->versions,
                               .formula = row->formula ? row->formula : ""};
-        HAND_OUT(out, info);
-        return true;
+        return HAND_OUT(out, info);
     }
     return false;
 }
@@ -68,6 +72,5 @@ bool assay_lens_at(size_t index, assay_lens_info *out)
         return false;
     const lens *l = &lens_table[index];
     assay_lens_info info = {.name = l->name, .unit = l->unit, .about = l->about};
-    HAND_OUT(out, info);
-    return true;
+    return HAND_OUT(out, info);
 }

@@ -1,4 +1,7 @@
 /* Devices, and a model on them. */
+#include <assay/device.h>
+#include <assay/study.h>
+
 #include "analyze/map.h"
 
 #include "api/result.h"
@@ -42,6 +45,12 @@ static const char *text(str s)
     return s.p ? s.p : "";
 }
 
+/* The table has 0 where a figure is not published. */
+static double known(double figure)
+{
+    return figure > 0 ? figure : NAN;
+}
+
 bool assay_devices_at(const assay_devices *devices, size_t index, assay_device_info *out)
 {
     if (index >= devices->list.rows.n)
@@ -53,15 +62,14 @@ bool assay_devices_at(const assay_devices *devices, size_t index, assay_device_i
                            .kind = text(d->kind),
                            .certainty = text(d->certainty),
                            .source = text(d->source),
-                           .memory_bytes = d->memory_bytes,
-                           .bandwidth = d->bandwidth,
-                           .power_w = d->power_w,
-                           .overhead_s = d->overhead_s,
-                           .fp16_acc16 = d->fp16_acc16};
+                           .memory_bytes = known(d->memory_bytes),
+                           .bandwidth = known(d->bandwidth),
+                           .power_w = known(d->power_w),
+                           .overhead_s = known(d->overhead_s),
+                           .fp16_acc16 = known(d->fp16_acc16)};
     for (int p = 0; p < DEVICE_PRECISIONS && p < ASSAY_DEVICE_PRECISIONS; p++)
-        x.peak[p] = d->peak[p];
-    HAND_OUT(out, x);
-    return true;
+        x.peak[p] = known(d->peak[p]);
+    return HAND_OUT(out, x);
 }
 
 const char *assay_device_precision(size_t index)
@@ -76,84 +84,4 @@ assay_status assay_map(assay_model *model, const assay_options *options, assay_r
 {
     assay_options none;
     return api_settle(job_map(model, api_options(options, &none), out, err), out, err);
-}
-
-size_t assay_profile_place_count(const assay_result *of)
-{
-    return of->p->mapping ? of->p->mapping->n_rows : 0;
-}
-
-bool assay_profile_place(const assay_result *of, size_t index, assay_place *out)
-{
-    const profile_mapping *m = of->p->mapping;
-    if (!m || index >= m->n_rows)
-        return false;
-    const mapping_row *r = &m->rows[index];
-    assay_place x = {.device = text(m->hardware[r->hardware].id),
-                     .precision = r->precision,
-                     .verdict = r->verdict,
-                     .bound = r->bound,
-                     .batch = r->batch,
-                     .latency_ms = r->latency_ms,
-                     .latency_low_ms = r->latency_low_ms,
-                     .latency_high_ms = r->latency_high_ms,
-                     .throughput = r->throughput,
-                     .energy_j = r->energy_j,
-                     .training_step_ms = r->training_step_ms,
-                     .memory_bytes = r->memory_bytes,
-                     .training_memory_bytes = r->training_memory_bytes,
-                     .fits = r->fits,
-                     .training_fits = r->training_fits,
-                     .pareto = r->pareto,
-                     .percent_of_peak = r->percent_of_peak,
-                     .compute_percent = r->compute_percent,
-                     .memory_percent = r->memory_percent,
-                     .overhead_percent = r->overhead_percent,
-                     .gain_flops_percent = r->gain_flops_percent,
-                     .gain_bandwidth_percent = r->gain_bandwidth_percent};
-    HAND_OUT(out, x);
-    return true;
-}
-
-static bool is_named(const char *chosen, const char *precision)
-{
-    return chosen && strcmp(chosen, precision) == 0;
-}
-
-bool assay_profile_fit(const assay_result *of, size_t index, assay_fit *out)
-{
-    const profile_mapping *m = of->p->mapping;
-    uint32_t i = 0;
-    for (; m && i < m->n_hardware && index >= m->hardware[i].n_precisions; i++)
-        index -= m->hardware[i].n_precisions;
-    if (!m || i == m->n_hardware)
-        return false;
-    const mapping_hardware *h = &m->hardware[i];
-    const mapping_precision *p = &h->precisions[index];
-    assay_fit x = {.device = text(h->id),
-                   .precision = p->name,
-                   .peak = p->peak,
-                   .ridge = p->ridge,
-                   .largest_batch = p->largest_batch,
-                   .largest_training_batch = p->largest_training_batch,
-                   .widest = is_named(h->widest, p->name),
-                   .cheapest = is_named(h->cheapest, p->name)};
-    HAND_OUT(out, x);
-    return true;
-}
-
-bool assay_profile_placed_layer(const assay_result *of, size_t index, assay_placed_layer *out)
-{
-    const profile_mapping *m = of->p->mapping;
-    if (!m || index >= m->n_all_layers)
-        return false;
-    const mapping_layer *l = &m->layers[index];
-    assay_placed_layer x = {.device = text(l->device),
-                            .name = text(l->name),
-                            .type = text(l->type),
-                            .bound = l->bound,
-                            .time_ms = l->time_ms,
-                            .percent_of_peak = l->percent_of_peak};
-    HAND_OUT(out, x);
-    return true;
 }

@@ -1,10 +1,12 @@
 /* One model: opened, analysed, measured, exported. */
+#include <assay/measure.h>
+
 #include <stdio.h>
 
-#include "api/measure_walk.h"
 #include "api/result.h"
 #include "jobs/export.h"
 #include "jobs/measure.h"
+#include "profile/profile_fields.h"
 
 assay_status assay_model_open(const char *model, assay_model **out, assay_error *err)
 {
@@ -31,13 +33,22 @@ assay_status assay_analyze(assay_model *model, const assay_options *options, ass
 
 /* ---- measuring ---- */
 
+static const result_kind configuration_kind = {.schema = "assay.configuration",
+                                               .version = 1,
+                                               .name = "configuration",
+                                               .what = "a measured configuration",
+                                               .of = &configuration_fields};
+
+/* The profile has it when the measuring is over: until then it is a result of its own. */
 static void hand_config(const assay_hooks *hooks, const profile_measured *m,
                         const profile_config *c)
 {
-    assay_config shown = api_config_public(m, c);
-    shown.size = sizeof shown;
-    if (hooks->measured)
+    profile_config own = *c;
+    assay_result shown = {
+        .kind = &configuration_kind, .data = &own, .arena = arena_new(JOB_PROFILE_BYTES)};
+    if (hooks->measured && shown.arena && profile_settle_config(&own, m, shown.arena))
         hooks->measured(hooks->ctx, &shown);
+    arena_free(shown.arena);
 }
 
 assay_status assay_measure(assay_model *model, const assay_options *options, unsigned what,
@@ -46,6 +57,7 @@ assay_status assay_measure(assay_model *model, const assay_options *options, uns
     assay_options none;
     const job_measure_hooks h = {.caller = hooks, .measured = hand_config};
     err_clear(err);
+    TRY(api_check_size(hooks, err));
     TRY(api_need_profile(of, "Measuring", err));
     of->text = (str){0};
     return api_settle(job_measure(model, api_options(options, &none), what, &h, of, err), &of, err);
@@ -58,6 +70,7 @@ assay_status assay_engine_find(const assay_options *options, assay_engine_info *
     assay_engine_info x = {0};
     engine *e = NULL;
     err_clear(err);
+    TRY(api_check_size(out, err));
     TRY(job_engine_open(api_options(options, &none), &e, err));
     const engine_info *info = engine_about(e);
     snprintf(x.name, sizeof x.name, "%s", info->name);
@@ -65,8 +78,7 @@ assay_status assay_engine_find(const assay_options *options, assay_engine_info *
     snprintf(x.version, sizeof x.version, "%s", info->version);
     snprintf(x.library, sizeof x.library, "%s", info->library);
     engine_close(e);
-    HAND_OUT(out, x);
-    return ASSAY_OK;
+    return GIVE(out, x, err);
 }
 
 /* ---- export ---- */
@@ -77,6 +89,7 @@ assay_status assay_export(assay_model *model, const char *path, const assay_opti
     assay_options none;
     onnx_written got = {0};
     err_clear(err);
+    TRY(api_check_size(out, err));
     assay_status s = job_export(model, path, api_options(options, &none), &got, err);
     if (!out || s != ASSAY_OK)
         return s;
@@ -84,6 +97,5 @@ assay_status assay_export(assay_model *model, const char *path, const assay_opti
                               .data_bytes = got.data_bytes,
                               .tensors = got.n_tensors,
                               .random_tensors = got.n_random};
-    HAND_OUT(out, info);
-    return ASSAY_OK;
+    return GIVE(out, info, err);
 }

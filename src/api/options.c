@@ -144,11 +144,6 @@ assay_status option_refuse_topic(const assay_options *o, const option_topic *top
 
 /* ---- the table ---- */
 
-size_t assay_option_count(void)
-{
-    return number_of_options();
-}
-
 /* Numbers that are not given are 0: only others are defaults that help shows. */
 static void put_initial(const option_row *row, char *out, size_t cap)
 {
@@ -181,11 +176,13 @@ bool assay_option_at(size_t index, assay_option_info *out)
                               .min = number ? (double)row->min : 0,
                               .max = number ? (double)row->max : 0};
     put_initial(row, info.initial, sizeof info.initial);
-    HAND_OUT(out, info);
-    return true;
+    return HAND_OUT(out, info);
 }
 
-void assay_options_hooks(assay_options *options, const assay_hooks *hooks)
+assay_status assay_options_hooks(assay_options *options, const assay_hooks *hooks, assay_error *err)
 {
+    err_clear(err);
+    TRY(api_check_size(hooks, err));
     options->hooks = hooks;
+    return ASSAY_OK;
 }

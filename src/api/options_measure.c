@@ -1,4 +1,6 @@
 /* Options of measuring: what is run, how often, on which engine; and of watching a process. */
+#include <assay/measure.h>
+
 #include "api/api.h"
 #include "rewrite/precision.h"
 

@@ -177,18 +177,16 @@ assay_status assay_result_read(const char *path, const char *kind, assay_result 
 
 static assay_status use_schema(str text, const char *shown, void *ctx, arena *a, assay_error *err)
 {
-    assay_document *out = ctx;
     result_identity is;
     TRY(result_identify(text, shown, a, &is, err));
-    const char *what = result_what(is.schema);
-    assay_document d = {.what = what ? what : "", .version = (int64_t)is.version};
-    snprintf(d.schema, sizeof d.schema, STR_FMT, STR_ARG(is.schema));
-    HAND_OUT(out, d);
+    snprintf(ctx, ASSAY_SCHEMA_BYTES, STR_FMT, STR_ARG(is.schema));
     return ASSAY_OK;
 }
 
-assay_status assay_document_of(const char *path, assay_document *out, assay_error *err)
+assay_status assay_result_schema(const char *path, char schema[ASSAY_SCHEMA_BYTES],
+                                 assay_error *err)
 {
     err_clear(err);
-    return with_file(path, use_schema, out, err);
+    *schema = 0;
+    return with_file(path, use_schema, schema, err);
 }

@@ -131,8 +131,7 @@ assay_status assay_result_get(const assay_result *of, const char *path, assay_va
     if (v.type == VALUE_NONE && *path && !fields_find(of->kind->of, str_of(path)))
         return err_fail(err, ASSAY_ERR_USAGE, "There is no '%s' in %s.", path, of->kind->what);
     const assay_value x = public_value(of, &v);
-    HAND_OUT(out, x);
-    return ASSAY_OK;
+    return GIVE(out, x, err);
 }
 
 bool assay_result_item(const assay_result *of, const char *path, size_t index, assay_value *out)
@@ -143,8 +142,7 @@ bool assay_result_item(const assay_result *of, const char *path, size_t index, a
         return false;
     field_value item = v.type == VALUE_OBJECT ? member_at(&v, &at) : fields_item(&v, at);
     const assay_value x = public_value(of, &item);
-    HAND_OUT(out, x);
-    return true;
+    return HAND_OUT(out, x);
 }
 
 size_t assay_result_count(const assay_result *of, const char *path)

@@ -1,6 +1,8 @@
 /* Trends and alerts behind <assay/assay.h>: the series from the store, what it means from the study. */
-#include "study/trend.h"
+#include <assay/history.h>
+
 #include "base/text.h"
+#include "study/trend.h"
 
 #include "api/history.h"
 #include "api/result.h"
@@ -149,77 +151,14 @@ static assay_status verdict_of(const history_trend *t, assay_error *err)
 assay_status assay_store_trend(assay_store *db, const assay_trend_request *request,
                                assay_result **out, assay_error *err)
 {
-    assay_trend_request r = {0};
+    assay_trend_request r;
     assay_error own;
     err = err ? err : &own;
     err_clear(err);
     *out = NULL;
-    memcpy(&r, request, request->size < sizeof r ? request->size : sizeof r);
+    TRY(TAKE(request, r, err));
     assay_result *made = job_result_new(&trend_kind, TREND_BYTES);
     assay_status s = made ? fill(db, &r, made, err) : err_no_memory(err);
     TRY(api_hand_result(s, made, out));
     return verdict_of(made->data, err);
-}
-
-/* ---- walking ---- */
-
-static const history_trend *series_of(const assay_result *of)
-{
-    return of->data;
-}
-
-void assay_trend_totals(const assay_result *of, assay_trend_info *out)
-{
-    const history_trend *t = of->data;
-    const assay_trend_info x = {.model = t->model.p,
-                                .metric = t->metric,
-                                .unit = metric_unit_words[t->unit],
-                                .setup = t->setup.p,
-                                .n_points = t->n,
-                                .n_changes = t->n_changes,
-                                .n_alerts = t->n_alerts,
-                                .left_out = t->left_out,
-                                .older = t->older,
-                                .newest = t->newest,
-                                .median = t->median,
-                                .mean = t->mean,
-                                .min = t->min,
-                                .max = t->max};
-    HAND_OUT(out, x);
-}
-
-bool assay_trend_point_at(const assay_result *of, size_t index, assay_trend_point *out)
-{
-    if (index >= series_of(of)->n)
-        return false;
-    const history_point *p = &series_of(of)->points[index];
-    const assay_trend_point x = {.id = p->id, .created_s = p->created_s, .value = p->v.v};
-    HAND_OUT(out, x);
-    return true;
-}
-
-bool assay_trend_change_at(const assay_result *of, size_t index, assay_trend_change *out)
-{
-    if (index >= series_of(of)->n_changes)
-        return false;
-    const history_change *c = &series_of(of)->changes[index];
-    const assay_trend_change x = {
-        .point = c->at, .before = c->before, .after = c->after, .p = c->p, .worse = c->worse};
-    HAND_OUT(out, x);
-    return true;
-}
-
-bool assay_trend_alert_at(const assay_result *of, size_t index, assay_trend_alert *out)
-{
-    if (index >= series_of(of)->n_alerts)
-        return false;
-    const history_alert *q = &series_of(of)->alerts[index];
-    const assay_trend_alert x = {.expression = q->expression.p,
-                                 .why = q->why.p,
-                                 .judged = q->verdict != ALERT_INCONCLUSIVE,
-                                 .fired = q->verdict == ALERT_FIRED,
-                                 .value = q->value,
-                                 .limit = q->limit};
-    HAND_OUT(out, x);
-    return true;
 }

@@ -1,4 +1,6 @@
 /* Validation of our counts against those of other tools. */
+#include <assay/study.h>
+
 #include "jobs/validate.h"
 
 #include "api/result.h"

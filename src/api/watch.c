@@ -1,4 +1,6 @@
 /* assay_watch(): a process followed, as a profile without a model. */
+#include <assay/measure.h>
+
 #include <stdlib.h>
 
 #include "api/result.h"
@@ -97,9 +99,10 @@ assay_status assay_watch(const char *const *argv, int64_t pid, const assay_optio
                          const assay_watch_hooks *hooks, assay_result **out, assay_error *err)
 {
     const assay_options none = api_default_options();
-    assay_result *of = calloc(1, sizeof *of);
     err_clear(err);
     *out = NULL;
+    TRY(api_check_size(hooks, err));
+    assay_result *of = calloc(1, sizeof *of);
     if (of)
         *of = (assay_result){.kind = &profile_kind, .p = profile_new(JOB_PROFILE_BYTES)};
     assay_status s = of && of->p ? follow(argv && *argv ? argv : NULL, pid,
@@ -115,41 +118,4 @@ assay_status assay_watch(const char *const *argv, int64_t pid, const assay_optio
     }
     assay_result_free(of);
     return s;
-}
-
-bool assay_profile_watch(const assay_result *of, assay_watch_info *out)
-{
-    const profile_watch *w = of->p->watch;
-    if (!w)
-        return false;
-    assay_watch_info x = {.command = w->command.n ? w->command.p : "",
-                          .pid = w->pid,
-                          .exit_code = w->exit_code,
-                          .interrupted = w->interrupted,
-                          .wall_s = w->wall_s,
-                          .cpu_s = w->cpu_s,
-                          .cpu_percent = w->cpu_percent,
-                          .peak_resident = w->peak_resident,
-                          .average_resident = w->average_resident,
-                          .peak_processes = w->peak_processes,
-                          .peak_threads = w->peak_threads,
-                          .voluntary_switches = w->voluntary_switches,
-                          .involuntary_switches = w->involuntary_switches,
-                          .minor_faults = w->minor_faults,
-                          .major_faults = w->major_faults,
-                          .read_bytes = w->read_bytes,
-                          .written_bytes = w->written_bytes,
-                          .n_samples = w->n_samples};
-    HAND_OUT(out, x);
-    return true;
-}
-
-bool assay_profile_watch_sample(const assay_result *of, size_t index, assay_watch_sample *out)
-{
-    const profile_watch *w = of->p->watch;
-    if (!w || index >= w->n_samples)
-        return false;
-    assay_watch_sample x = public_sample(&w->samples[index]);
-    HAND_OUT(out, x);
-    return true;
 }

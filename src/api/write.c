@@ -234,6 +234,5 @@ bool assay_format_at(size_t index, assay_format_info *out)
         return false;
     const report_row *row = &report_table[index];
     assay_format_info info = {.name = row->name, .suffix = row->suffix, .about = row->about};
-    HAND_OUT(out, info);
-    return true;
+    return HAND_OUT(out, info);
 }

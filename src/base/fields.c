@@ -334,6 +334,15 @@ static bool has_items(const field *row)
     return values || structs || (row->kind == FIELD_CODEC && row->codec->item);
 }
 
+/* Of whichever kind has it. */
+static const field *find_in_results(const struct result_kind *const *kinds, str path)
+{
+    const field *row = NULL;
+    for (; *kinds && !row; kinds++)
+        row = fields_find((*kinds)->of, path);
+    return row;
+}
+
 const field *fields_find(const fields *f, str path)
 {
     const field *row = NULL;
@@ -345,6 +354,8 @@ const field *fields_find(const fields *f, str path)
             row = f->rows;
         if (!row)
             return NULL;
+        if (row->kind == FIELD_RESULT && path.n)
+            return find_in_results(row->results, path);
         f = row->of;
         of_item = !of_item && has_items(row);
     }

@@ -257,7 +257,7 @@ field_value fields_item(const field_value *v, uint32_t index);
 field_value fields_at(const field_value *v, str path);
 field_value fields_get(const field_value *v, const char *path);
 /* The row of a path, whatever the struct holds; items of lists and maps by any number or name. NULL when no such row
- * exists, or behind a result of its own. */
+ * exists. */
 const field *fields_find(const fields *f, str path);
 /* "ms", "bytes"; NULL: the row's number counts things, or has no unit. */
 const char *fields_unit(const field *row);

@@ -1,4 +1,4 @@
-/* The command line: a client of <assay/assay.h>. Commands and options are rows; parsing, help, docs/cli.md,
+/* The command line: a client of the headers of <assay/>. Commands and options are rows; parsing, help, docs/cli.md,
  * the man page and the completions are made from them.
  *
  * A new command is a file (cmd_NAME.c, with its row) and its name in the list of commands.c. A new option is a
@@ -7,7 +7,10 @@
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
-#include <assay/assay.h>
+#include <assay/device.h>
+#include <assay/history.h>
+#include <assay/measure.h>
+#include <assay/study.h>
 #include <stdio.h>
 
 typedef struct cli_args cli_args;

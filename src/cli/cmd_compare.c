@@ -3,6 +3,7 @@
 
 #include "cli/keep.h"
 #include "cli/run.h"
+#include "cli/values.h"
 #include "cli/views.h"
 
 typedef struct comparing {
@@ -54,8 +55,7 @@ static int analyze_one(cli_args *a, comparing *c)
 
 static bool was_run(const comparing *c, size_t i)
 {
-    assay_timing t = {.size = sizeof t};
-    return !assay_comparison_timing(c->result, i, &t) || t.runs > 0;
+    return i == 0 || !(cli_number(c->result, "measured.%zu.runs", i - 1) <= 0);
 }
 
 /* The runs of every model, one beside the other. */
@@ -112,9 +112,9 @@ static int compare_opened(cli_args *a, comparing *c)
 
 static bool warned_of(const assay_result *p, const char *code, const char *node)
 {
-    assay_warning w = {.size = sizeof w};
-    for (size_t i = 0; assay_profile_warning(p, i, &w); i++)
-        if (strcmp(w.code, code) == 0 && strcmp(w.node, node) == 0)
+    for (size_t i = 0; i < assay_result_count(p, "warnings"); i++)
+        if (strcmp(cli_text(p, "warnings.%zu.code", i), code) == 0 &&
+            strcmp(cli_text(p, "warnings.%zu.node", i), node) == 0)
             return true;
     return false;
 }
@@ -122,17 +122,18 @@ static bool warned_of(const assay_result *p, const char *code, const char *node)
 /* A --dim may be for one of the models alone; for none of them it is a slip. */
 static int check_dims(const comparing *c)
 {
-    assay_warning w = {.size = sizeof w};
     size_t first = 0;
     while (first < c->n && !c->models[first])
         first++;
-    for (size_t i = 0; first < c->n && assay_profile_warning(c->profiles[first], i, &w); i++) {
-        bool all = strcmp(w.code, "unused-dim") == 0;
+    const assay_result *p = first < c->n ? c->profiles[first] : NULL;
+    for (size_t i = 0; p && i < assay_result_count(p, "warnings"); i++) {
+        const char *node = cli_text(p, "warnings.%zu.node", i);
+        bool all = strcmp(cli_text(p, "warnings.%zu.code", i), "unused-dim") == 0;
         for (size_t k = first; k < c->n && all; k++)
-            all = !c->models[k] || warned_of(c->profiles[k], w.code, w.node);
+            all = !c->models[k] || warned_of(c->profiles[k], "unused-dim", node);
         if (all)
-            return cli_complain_text(
-                ASSAY_ERR_USAGE, "No dimension of any of the models is called '%.200s'.", w.node);
+            return cli_complain_text(ASSAY_ERR_USAGE,
+                                     "No dimension of any of the models is called '%.200s'.", node);
     }
     return ASSAY_OK;
 }

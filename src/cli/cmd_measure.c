@@ -4,14 +4,17 @@
 
 #include "cli/gate.h"
 #include "cli/run.h"
+#include "cli/values.h"
 
 static void warn_of(const assay_result *p)
 {
-    assay_config c = {.size = sizeof c};
-    for (size_t i = 0; assay_profile_config(p, i, &c); i++)
-        if (*c.error)
-            fprintf(stderr, "assay: batch %llu, %s: %s\n", (unsigned long long)c.batch, c.precision,
-                    c.error);
+    for (size_t i = 0; i < assay_result_count(p, "configurations"); i++) {
+        const char *error = cli_text(p, "configurations.%zu.error", i);
+        if (*error)
+            fprintf(stderr, "assay: batch %.0f, %s: %s\n",
+                    cli_number(p, "configurations.%zu.batch", i),
+                    cli_text(p, "configurations.%zu.precision", i), error);
+    }
 }
 
 static int measure_and_show(cli_job *j, cli_gate *g, unsigned what, const char *view)

@@ -20,9 +20,7 @@ static bool writes_record(const cli_args *a)
 
 static int refuse_useless(const cli_args *a, const assay_result *p)
 {
-    assay_pipeline_info info = {.size = sizeof info};
-    assay_pipeline_totals(p, &info);
-    if (strcmp(info.kind, "diffusion") == 0 && !a->measure)
+    if (strcmp(assay_result_text(p, "kind"), "diffusion") == 0 && !a->measure)
         return cli_refuse_options(a, "precision", "images are counted, not run; add --measure");
     return ASSAY_OK;
 }

@@ -55,8 +55,8 @@ static int show(cli_job *j, bool command)
 
 static int child_code(const assay_result *p)
 {
-    assay_watch_info w = {.size = sizeof w};
-    return assay_profile_watch(p, &w) && w.exit_code > 0 ? (int)w.exit_code : 0;
+    double code = assay_result_number(p, "watch.exit_code");
+    return code > 0 ? (int)code : 0;
 }
 
 static int run(cli_job *j)

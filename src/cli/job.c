@@ -7,6 +7,7 @@
 
 #include "cli/job.h"
 #include "cli/keep.h"
+#include "cli/values.h"
 
 #define STDIN_BYTES_MAX ((size_t)4 << 30)
 
@@ -216,9 +217,8 @@ int cli_job_open_store(cli_job *j)
 
 static bool anything_ran(const assay_result *p)
 {
-    assay_config c = {.size = sizeof c};
-    for (size_t i = 0; assay_profile_config(p, i, &c); i++)
-        if (c.runs)
+    for (size_t i = 0; i < assay_result_count(p, "configurations"); i++)
+        if (cli_number(p, "configurations.%zu.runs", i) > 0)
             return true;
     return false;
 }
@@ -291,10 +291,10 @@ int cli_job_open(cli_job *j)
 /* A .json may also describe a model: a configuration has no schema of ours, a custom model "assay.model". */
 int cli_job_result(const char *word, assay_result **out, int *code)
 {
-    assay_document d = {.size = sizeof d};
+    char schema[ASSAY_SCHEMA_BYTES];
     assay_error err;
-    if (!ends_in(word, ".json") || assay_document_of(word, &d, &err) != ASSAY_OK ||
-        strncmp(d.schema, "assay.", 6) != 0 || strcmp(d.schema, "assay.model") == 0)
+    if (!ends_in(word, ".json") || assay_result_schema(word, schema, &err) != ASSAY_OK ||
+        strncmp(schema, "assay.", 6) != 0 || strcmp(schema, "assay.model") == 0)
         return 0;
     if (assay_result_read(word, "profile", out, &err) == ASSAY_OK)
         return 1;

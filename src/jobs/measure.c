@@ -1,5 +1,7 @@
 /* Measuring: the configurations one after the other, each with its own session; what fails is recorded
  * and the next is tried, but for memory, where larger sizes would fail as well. */
+#include <assay/measure.h>
+
 #include <errno.h>
 
 #include "analyze/axis_roles.h"

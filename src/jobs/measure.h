@@ -2,6 +2,8 @@
 #ifndef JOBS_MEASURE_H
 #define JOBS_MEASURE_H
 
+#include <assay/measure.h>
+
 #include "analyze/feed.h"
 #include "jobs/batch.h"
 #include "jobs/job.h"

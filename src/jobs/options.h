@@ -146,7 +146,7 @@ typedef struct view_options {
 struct assay_options {
     arena *arena;
     const assay_hooks *hooks; /* of calls that take none; borrowed, may be NULL */
-    const char **given;       /* [assay_option_count()] value as set last, or NULL; or NULL */
+    const char **given;       /* by option: value as set last, or NULL; or NULL */
     model_options model;
     analysis_options analysis;
     hardware_options hardware;

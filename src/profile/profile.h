@@ -305,6 +305,8 @@ void profile_free(profile *p);
 /* Computes everything that follows from other members. Whoever made or changed a profile calls it before the profile
  * is shown, written or walked; twice does no harm. False when memory is out. */
 bool profile_settle(profile *p);
+/* The same of one configuration. */
+bool profile_settle_config(profile_config *c, const profile_measured *m, arena *a);
 /* The number type that bytes are counted in: the one they were weighed at, else the one most weights have; empty
  * when the model has no weights. */
 str profile_precision(const profile *p);

@@ -377,7 +377,7 @@ static bool finish_config(field_reader *r, void *base)
     c->code = c->error.n && !c->code ? "engine" : c->code;
     return true;
 }
-static const fields config_fields = FIELDS(profile_config, config_rows, .start = &config_start,
+const fields configuration_fields = FIELDS(profile_config, config_rows, .start = &config_start,
                                            .finish = finish_config);
 
 /* ---- where the time went ---- */
@@ -577,7 +577,7 @@ static const field measured_rows[] = {
     FIELD_STRUCT(profile_measured, "ceilings", ceilings, ceiling_fields,
                  "What this machine can do at best."),
     FIELD_STRUCT(profile_measured, "gpu", gpu, gpu_fields, "The GPU."),
-    FIELD_ITEMS(profile_measured, LIST, "configurations", configs, n_configs, config_fields,
+    FIELD_ITEMS(profile_measured, LIST, "configurations", configs, n_configs, configuration_fields,
                 "Every batch size and precision.", .flags = FIELD_FLAT),
     FIELD_AS(profile_measured, "recommended_batch", choice.batch, U64, COUNT, "Recommended batch",
              "For throughput.", .absent = FIELD_OMIT_ZERO),

@@ -158,7 +158,7 @@ static bool thin_samples(profile_config *c, arena *a)
     return kept != NULL;
 }
 
-static bool settle_config(profile_config *c, const profile_measured *m, arena *a)
+bool profile_settle_config(profile_config *c, const profile_measured *m, arena *a)
 {
     const profile_stats *t = &c->latency;
     c->ran = !c->error.n;
@@ -256,7 +256,7 @@ static bool settle_measured(profile *p, profile_measured *m)
 {
     drop_empty_configs(m);
     for (uint32_t i = 0; i < m->n_configs; i++)
-        if (!settle_config(&m->configs[i], m, p->arena))
+        if (!profile_settle_config(&m->configs[i], m, p->arena))
             return false;
     settle_engine(p, m);
     time_groups_settle(p, (profile_time_group *)(uintptr_t)m->ledger.groups, m->ledger.n_groups);

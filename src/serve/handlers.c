@@ -42,7 +42,7 @@ static assay_status find_run(assay_store *store, int64_t id, bool *there, assay_
     const assay_record_filter f = {.size = sizeof f, .id = id, .limit = 1};
     assay_result *runs = NULL;
     assay_status s = assay_store_list(store, &f, &runs, err);
-    *there = s == ASSAY_OK && assay_runs_total(runs) > 0;
+    *there = s == ASSAY_OK && assay_result_number(runs, "total") > 0;
     assay_result_free(runs);
     return s;
 }

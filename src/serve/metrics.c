@@ -1,4 +1,5 @@
 /* /metrics: OpenMetrics 1.0 text. The newest run of every model, and this server's own counters. */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,52 +11,25 @@
 
 typedef struct figure_row {
     const char *name, *unit, *help;
-    double (*get)(const assay_run *r); /* negative: not told */
+    const char *path; /* of an item of `models` */
+    double divisor;
 } figure_row;
-
-static double p50(const assay_run *r)
-{
-    return r->p50_ms / 1000;
-}
-static double p95(const assay_run *r)
-{
-    return r->p95_ms / 1000;
-}
-static double mean(const assay_run *r)
-{
-    return r->mean_ms / 1000;
-}
-static double throughput(const assay_run *r)
-{
-    return r->throughput;
-}
-static double memory(const assay_run *r)
-{
-    return r->memory_bytes;
-}
-static double macs(const assay_run *r)
-{
-    return r->macs;
-}
-static double parameters(const assay_run *r)
-{
-    return r->parameters;
-}
-static double runs_of(const assay_run *r)
-{
-    return (double)r->runs;
-}
 
 /* A name ends with its unit, says the standard. */
 static const figure_row figures[] = {
-    {"assay_runs", NULL, "Records of the model in the history.", runs_of},
-    {"assay_newest_p50_seconds", "seconds", "Median latency of the newest record.", p50},
-    {"assay_newest_p95_seconds", "seconds", "95th percentile latency of the newest record.", p95},
-    {"assay_newest_mean_seconds", "seconds", "Mean latency of the newest record.", mean},
-    {"assay_newest_throughput", NULL, "Samples per second of the newest record.", throughput},
-    {"assay_newest_memory_bytes", "bytes", "Peak memory of the newest record.", memory},
-    {"assay_newest_macs", NULL, "Multiply-accumulates of the newest record.", macs},
-    {"assay_newest_parameters", NULL, "Parameters of the newest record.", parameters},
+    {"assay_runs", NULL, "Records of the model in the history.", "runs", 1},
+    {"assay_newest_p50_seconds", "seconds", "Median latency of the newest record.", "newest.p50_ms",
+     1000},
+    {"assay_newest_p95_seconds", "seconds", "95th percentile latency of the newest record.",
+     "newest.p95_ms", 1000},
+    {"assay_newest_mean_seconds", "seconds", "Mean latency of the newest record.", "newest.mean_ms",
+     1000},
+    {"assay_newest_throughput", NULL, "Samples per second of the newest record.",
+     "newest.throughput", 1},
+    {"assay_newest_memory_bytes", "bytes", "Peak memory of the newest record.",
+     "newest.memory_bytes", 1},
+    {"assay_newest_macs", NULL, "Multiply-accumulates of the newest record.", "newest.macs", 1},
+    {"assay_newest_parameters", NULL, "Parameters of the newest record.", "newest.parameters", 1},
 };
 
 static void put_label(FILE *f, const char *text)
@@ -82,14 +56,18 @@ static void put_head(FILE *f, const char *name, const char *type, const char *un
 
 static void put_figure(FILE *f, const figure_row *row, const assay_result *models)
 {
-    assay_run r = {.size = sizeof r};
+    size_t n = assay_result_count(models, "models");
     put_head(f, row->name, "gauge", row->unit, row->help);
-    for (size_t i = 0; i < MODELS_MAX && assay_runs_at(models, i, &r); i++) {
-        if (row->get(&r) < 0)
+    for (size_t i = 0; i < MODELS_MAX && i < n; i++) {
+        char name[64], figure[64];
+        snprintf(name, sizeof name, "models.%zu.model", i);
+        snprintf(figure, sizeof figure, "models.%zu.%s", i, row->path);
+        double v = assay_result_number(models, figure);
+        if (isnan(v))
             continue;
         fprintf(f, "%s{model=\"", row->name);
-        put_label(f, r.model);
-        fprintf(f, "\"} %.17g\n", row->get(&r));
+        put_label(f, assay_result_text(models, name));
+        fprintf(f, "\"} %.17g\n", v / row->divisor);
     }
 }
 

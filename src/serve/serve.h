@@ -8,7 +8,8 @@
 #ifndef SERVE_SERVE_H
 #define SERVE_SERVE_H
 
-#include <assay/assay.h>
+#include <assay/history.h>
+#include <assay/study.h>
 #include <microhttpd.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -501,5 +501,6 @@ void batch_describe(const batch_rule *rule, profile *p)
                                .present = rule->present,
                                .why = str_copy(p->arena, rule->why),
                                .axes = axes,
-                               .n_axes = axes ? p->n_inputs : 0};
+                               .n_axes = axes ? p->n_inputs : 0,
+                               .asked = true};
 }

@@ -15,7 +15,8 @@ import assay
 from assay import _native
 from support import ROOT
 
-HEADER = os.path.join(ROOT, "include", "assay", "assay.h")
+HEADERS = os.path.join(ROOT, "include", "assay")
+HEADER = os.path.join(HEADERS, "assay.h")
 PACKAGE = os.path.join(ROOT, "bindings", "python", "src", "assay")
 
 
@@ -31,7 +32,8 @@ class Layout(unittest.TestCase):
                     f"sizeof((({name} *)0)->{field}));"
                 )
         source = (
-            "#include <assay/assay.h>\n#include <stdio.h>\nint main(void) {\n"
+            "".join(f"#include <assay/{name}>\n" for name in os.listdir(HEADERS))
+            + "#include <stdio.h>\nint main(void) {\n"
             + "\n".join(lines)
             + "\n}\n"
         )
@@ -54,8 +56,10 @@ class Layout(unittest.TestCase):
                 )
 
     def test_functions_have_the_headers_number_of_parameters(self) -> None:
-        with open(HEADER, encoding="utf-8") as f:
-            text = re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
+        text = ""
+        for name in os.listdir(HEADERS):
+            with open(os.path.join(HEADERS, name), encoding="utf-8") as f:
+                text += re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
         declared = {}
         for name, parameters in re.findall(r"ASSAY_API[^;(]*?\b(assay_\w+)\(([^;]*)\);", text):
             declared[name] = 0 if parameters.strip() == "void" else parameters.count(",") + 1

@@ -9,10 +9,11 @@
 
 #include <cmocka.h>
 
-#include <assay/assay.h>
+#include <assay/study.h>
 
 #include "analyze/advise.h"
 #include "ir/dtype.h"
+#include "support/values.h"
 
 /* ---- through the API ---- */
 
@@ -42,10 +43,22 @@ static void leave(asked *a)
     assay_options_free(a->o);
 }
 
-static bool said(const assay_result *p, const char *id, assay_recommendation *out)
+typedef struct recommendation {
+    const char *id, *title, *why, *expected;
+} recommendation;
+
+static bool recommendation_at(const assay_result *p, size_t i, recommendation *out)
 {
-    *out = (assay_recommendation){.size = sizeof *out};
-    for (size_t i = 0; assay_profile_recommendation(p, i, out); i++)
+    *out = (recommendation){.id = text_at(p, "recommendations.%zu.id", i),
+                            .title = text_at(p, "recommendations.%zu.title", i),
+                            .why = text_at(p, "recommendations.%zu.why", i),
+                            .expected = text_at(p, "recommendations.%zu.expected", i)};
+    return i < count_at(p, "recommendations");
+}
+
+static bool said(const assay_result *p, const char *id, recommendation *out)
+{
+    for (size_t i = 0; recommendation_at(p, i, out); i++)
         if (strcmp(out->id, id) == 0)
             return true;
     return false;
@@ -63,9 +76,9 @@ static void every_recommendation_has_a_number(void **state)
     (void)state;
     for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
         asked a = ask(models[m], (const char *const[]){"training", "true", NULL});
-        assay_recommendation r = {.size = sizeof r};
-        assert_true(assay_profile_recommendation_count(a.p) > 3);
-        for (size_t i = 0; assay_profile_recommendation(a.p, i, &r); i++) {
+        recommendation r;
+        assert_true(count_at(a.p, "recommendations") > 3);
+        for (size_t i = 0; recommendation_at(a.p, i, &r); i++) {
             assert_true(*r.id && *r.title && *r.why);
             if (!has_number(r.expected))
                 fail_msg("%s: %s promises nothing: %s", models[m], r.id, r.expected);
@@ -76,7 +89,7 @@ static void every_recommendation_has_a_number(void **state)
 
 static void figures_are_the_models_own(void **state)
 {
-    assay_recommendation r;
+    recommendation r;
     (void)state;
     asked a = ask("resnet50", NULL);
     assert_true(said(a.p, "fusion", &r));
@@ -97,7 +110,7 @@ static void figures_are_the_models_own(void **state)
 
 static void conditions_are_looked_at(void **state)
 {
-    assay_recommendation r;
+    recommendation r;
     (void)state;
     asked a = ask("resnet50", (const char *const[]){"training", "true", NULL});
     assert_true(said(a.p, "checkpointing", &r));
@@ -110,7 +123,7 @@ static void conditions_are_looked_at(void **state)
     assert_false(said(a.p, "image-size", &r));
     leave(&a);
     a = ask("resnet50", (const char *const[]){"no-advice", "true", NULL});
-    assert_int_equal(assay_profile_recommendation_count(a.p), 0);
+    assert_int_equal(count_at(a.p, "recommendations"), 0);
     leave(&a);
     a = ask("tests/models/resnet18.onnx", NULL);
     assert_false(said(a.p, "width", &r)); /* a file is as it is */
@@ -120,14 +133,14 @@ static void conditions_are_looked_at(void **state)
 /* The model can be used as before, whatever was tried on it. */
 static void trying_leaves_the_model_alone(void **state)
 {
-    assay_totals before = {.size = sizeof before}, after = {.size = sizeof after};
+    totals before, after;
     assay_result *again;
     assay_error err;
     (void)state;
     asked a = ask("resnet18", NULL);
-    assay_profile_totals(a.p, &before);
+    before = totals_of(a.p);
     assert_int_equal(assay_analyze(a.model, a.o, &again, &err), ASSAY_OK);
-    assay_profile_totals(again, &after);
+    after = totals_of(again);
     assert_memory_equal(&before, &after, sizeof before);
     assay_result_free(again);
     leave(&a);
@@ -139,35 +152,23 @@ static void groups_are_walked(void **state)
     assay_error err;
     assay_model *m;
     assay_result *p;
-    assay_fusion f = {.size = sizeof f};
-    assay_group g = {.size = sizeof g};
-    assay_pattern x = {.size = sizeof x};
-    size_t nodes = 0, patterns = 0;
+    size_t nodes = 0;
     (void)state;
     assert_int_equal(assay_model_open("vit_b_16", &m, &err), ASSAY_OK);
     assert_int_equal(assay_analyze(m, NULL, &p, &err), ASSAY_OK);
-    assert_false(assay_profile_fusion(p, &f)); /* not asked for */
-    assert_false(assay_profile_group(p, 0, &g));
+    assert_int_equal(count_at(p, "fusion"), 0); /* not asked for */
+    assert_int_equal(count_at(p, "groups"), 0);
     assay_result_free(p);
     assert_int_equal(assay_fuse(m, NULL, &p, &err), ASSAY_OK);
-    assert_true(assay_profile_fusion(p, &f));
-    assert_string_equal(f.strategy, "conventional");
-    for (size_t i = 0; assay_profile_group(p, i, &g); i++) {
-        for (size_t k = 0; k < g.n_nodes; k++)
-            assert_non_null(assay_profile_group_node(p, i, k));
-        assert_null(assay_profile_group_node(p, i, g.n_nodes));
-        for (size_t k = 0; k < g.n_depends_on; k++)
-            assert_true(g.depends_on[k] < i);
-        nodes += g.n_nodes;
+    assert_string_equal(text_at(p, "fusion.strategy"), "conventional");
+    for (size_t i = 0; i < count_at(p, "groups"); i++) {
+        for (size_t k = 0; k < count_at(p, "groups.%zu.depends_on", i); k++)
+            assert_true(number_at(p, "groups.%zu.depends_on.%zu", i, k) < (double)i);
+        nodes += count_at(p, "groups.%zu.nodes", i);
     }
-    assert_int_equal(nodes, assay_profile_layer_count(p));
-    while (assay_profile_pattern(p, patterns, &x)) {
-        assert_non_null(assay_profile_pattern_node(p, patterns, x.n_nodes - 1));
-        assert_null(assay_profile_pattern_node(p, patterns, x.n_nodes));
-        patterns++;
-    }
-    assert_int_equal(patterns, 12 + 25 + 12); /* attention, layer norm, gelu */
-    assert_null(assay_profile_group_node(p, f.groups, 0));
+    assert_int_equal(nodes, count_at(p, "layers"));
+    assert_int_equal(count_at(p, "patterns"), 12 + 25 + 12); /* attention, layer norm, gelu */
+    assert_true(count_at(p, "patterns.0.nodes") > 0);
     assay_result_free(p);
     assay_model_free(m);
 }

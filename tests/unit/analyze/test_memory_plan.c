@@ -1,5 +1,6 @@
 /* The memory plan through the public functions: what is done in which order adds up to what is alive, no two
  * buffers that live together overlap, snapshots hold what is alive, and a saved result tells the same. */
+#include "support/values.h"
 #include <assay/assay.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,58 +25,105 @@ static assay_result *plan_of(const char *model, const char *at)
     return p;
 }
 
-static assay_memory_plan head_of(const assay_result *p)
+typedef struct plan_head {
+    uint64_t activations_peak_bytes, planned_bytes;
+    double fragmentation;
+    const char *peak_node;
+    size_t n_moments, n_witnesses, n_slots, n_events, n_snapshots;
+} plan_head;
+
+static plan_head head_of(const assay_result *p)
 {
-    assay_memory_plan x = {.size = sizeof x};
-    assert_true(assay_profile_memory_plan(p, &x));
-    return x;
+    return (plan_head){.activations_peak_bytes = whole_at(p, "memory_plan.activations_peak_bytes"),
+                       .planned_bytes = whole_at(p, "memory_plan.planned_bytes"),
+                       .fragmentation = number_at(p, "memory_plan.fragmentation"),
+                       .peak_node = text_at(p, "memory_plan.peak_node"),
+                       .n_moments = count_at(p, "memory_plan.timeline"),
+                       .n_witnesses = count_at(p, "memory_plan.witnesses"),
+                       .n_slots = count_at(p, "memory_plan.slots"),
+                       .n_events = count_at(p, "memory_plan.events"),
+                       .n_snapshots = count_at(p, "memory_plan.snapshots")};
 }
 
-static assay_memory_event event_at(const assay_result *p, size_t i)
+typedef struct plan_event {
+    const char *kind, *node, *value, *of;
+    size_t step, slot;
+    uint64_t bytes, offset, live_bytes;
+} plan_event;
+
+#define EVENT "memory_plan.events.%zu."
+static plan_event event_at(const assay_result *p, size_t i)
 {
-    assay_memory_event e = {.size = sizeof e};
-    assert_true(assay_profile_memory_event(p, i, &e));
-    return e;
+    assert_true(i < count_at(p, "memory_plan.events"));
+    return (plan_event){.kind = text_at(p, EVENT "kind", i),
+                        .node = text_at(p, EVENT "node", i),
+                        .value = text_at(p, EVENT "value", i),
+                        .of = text_at(p, EVENT "of", i),
+                        .step = whole_at(p, EVENT "step", i),
+                        .slot = whole_at(p, EVENT "slot", i),
+                        .bytes = whole_at(p, EVENT "bytes", i),
+                        .offset = whole_at(p, EVENT "offset", i),
+                        .live_bytes = whole_at(p, EVENT "live_bytes", i)};
 }
 
-static assay_memory_slot slot_at(const assay_result *p, size_t i)
+typedef struct plan_slot {
+    const char *value;
+    uint64_t offset, bytes;
+    size_t first_step, last_step;
+} plan_slot;
+
+#define SLOT "memory_plan.slots.%zu."
+static plan_slot slot_at(const assay_result *p, size_t i)
 {
-    assay_memory_slot s = {.size = sizeof s};
-    assert_true(assay_profile_memory_slot(p, i, &s));
-    return s;
+    assert_true(i < count_at(p, "memory_plan.slots"));
+    return (plan_slot){.value = text_at(p, SLOT "value", i),
+                       .offset = whole_at(p, SLOT "offset", i),
+                       .bytes = whole_at(p, SLOT "bytes", i),
+                       .first_step = whole_at(p, SLOT "from", i),
+                       .last_step = whole_at(p, SLOT "to", i)};
 }
 
-static assay_memory_snapshot snapshot_at(const assay_result *p, size_t i)
+typedef struct plan_snapshot {
+    const char *kind, *node;
+    size_t step, n_values;
+    uint64_t live_bytes, values_left_out;
+} plan_snapshot;
+
+#define SNAPSHOT "memory_plan.snapshots.%zu."
+static plan_snapshot snapshot_at(const assay_result *p, size_t i)
 {
-    assay_memory_snapshot s = {.size = sizeof s};
-    assert_true(assay_profile_memory_snapshot(p, i, &s));
-    return s;
+    assert_true(i < count_at(p, "memory_plan.snapshots"));
+    return (plan_snapshot){.kind = text_at(p, SNAPSHOT "kind", i),
+                           .node = text_at(p, SNAPSHOT "node", i),
+                           .step = whole_at(p, SNAPSHOT "step", i),
+                           .n_values = count_at(p, SNAPSHOT "values", i),
+                           .live_bytes = whole_at(p, SNAPSHOT "live_bytes", i),
+                           .values_left_out = whole_at(p, SNAPSHOT "values_left_out", i)};
 }
 
 /* ---- of every model ---- */
 
-static bool apart(const assay_memory_slot *a, const assay_memory_slot *b)
+static bool apart(const plan_slot *a, const plan_slot *b)
 {
     bool in_time = a->last_step < b->first_step || b->last_step < a->first_step;
     return in_time || a->offset + a->bytes <= b->offset || b->offset + b->bytes <= a->offset;
 }
 
-static void slots_do_not_overlap(const assay_result *p, const assay_memory_plan *m)
+static void slots_do_not_overlap(const assay_result *p, const plan_head *m)
 {
     for (size_t i = 0; i < m->n_slots; i++) {
-        assay_memory_slot a = slot_at(p, i);
+        plan_slot a = slot_at(p, i);
         assert_true(a.first_step <= a.last_step && a.last_step < m->n_moments);
         assert_true(a.offset + a.bytes <= m->planned_bytes);
         for (size_t k = 0; a.bytes && k < i; k++) {
-            assay_memory_slot b = slot_at(p, k);
+            plan_slot b = slot_at(p, k);
             assert_true(!b.bytes || apart(&a, &b));
         }
     }
 }
 
 /* Allocated once, shared only while it is there, freed once. */
-static void take_event(const assay_memory_event *e, const assay_memory_slot *s, int *state,
-                       uint64_t *live)
+static void take_event(const plan_event *e, const plan_slot *s, int *state, uint64_t *live)
 {
     assert_true(s->bytes == e->bytes && s->offset == e->offset);
     if (strcmp(e->kind, "allocate") == 0) {
@@ -97,22 +145,21 @@ static void take_event(const assay_memory_event *e, const assay_memory_slot *s, 
 /* Before its first free, a step has everything alive that its layer needs. */
 static void is_the_moments(const assay_result *p, size_t step, uint64_t live)
 {
-    assay_memory_moment m = {.size = sizeof m};
-    assert_true(assay_profile_memory_moment(p, step, &m));
-    assert_int_equal(m.live_bytes, live);
+    assert_true(step < count_at(p, "memory_plan.timeline"));
+    assert_int_equal(whole_at(p, "memory_plan.timeline.%zu.live_bytes", step), live);
 }
 
-static void events_add_up(const assay_result *p, const assay_memory_plan *m)
+static void events_add_up(const assay_result *p, const plan_head *m)
 {
     int *states = calloc(m->n_slots + 1, sizeof *states);
     uint64_t live = 0;
     size_t checked = 0; /* steps */
     for (size_t i = 0; i < m->n_events; i++) {
-        assay_memory_event e = event_at(p, i);
+        plan_event e = event_at(p, i);
         bool frees = strcmp(e.kind, "free") == 0;
         for (; checked < e.step || (frees && checked == e.step); checked++)
             is_the_moments(p, checked, live);
-        assay_memory_slot s = slot_at(p, e.slot);
+        plan_slot s = slot_at(p, e.slot);
         take_event(&e, &s, &states[e.slot], &live);
     }
     assert_int_equal(live, 0);
@@ -124,26 +171,24 @@ static void events_add_up(const assay_result *p, const assay_memory_plan *m)
 
 static void snapshot_adds_up(const assay_result *p, size_t index)
 {
-    assay_memory_snapshot s = snapshot_at(p, index);
-    assay_live_value v = {.size = sizeof v};
+    plan_snapshot s = snapshot_at(p, index);
     uint64_t sum = 0, before = UINT64_MAX;
-    size_t n = 0;
-    for (; assay_profile_snapshot_value(p, index, n, &v); n++) {
-        assert_true(v.bytes <= before);
-        before = v.bytes;
-        sum += v.bytes;
+    for (size_t i = 0; i < s.n_values; i++) {
+        uint64_t bytes = whole_at(p, SNAPSHOT "values.%zu.bytes", index, i);
+        assert_true(bytes <= before);
+        before = bytes;
+        sum += bytes;
     }
-    assert_int_equal(n, s.n_values);
     assert_int_equal(s.values_left_out, 0);
     assert_int_equal(sum, s.live_bytes);
     is_the_moments(p, s.step, s.live_bytes);
 }
 
-static void snapshots_add_up(const assay_result *p, const assay_memory_plan *m)
+static void snapshots_add_up(const assay_result *p, const plan_head *m)
 {
     unsigned starts = 0, peaks = 0, ends = 0;
     for (size_t i = 0; i < m->n_snapshots; i++) {
-        assay_memory_snapshot s = snapshot_at(p, i);
+        plan_snapshot s = snapshot_at(p, i);
         snapshot_adds_up(p, i);
         assert_true(i == 0 || s.step >= snapshot_at(p, i - 1).step);
         starts += strcmp(s.kind, "start") == 0 && s.step == 0;
@@ -170,8 +215,8 @@ static void the_plan_of_a_model_adds_up(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
         assay_result *p = plan_of(models[i], NULL);
-        assay_memory_plan m = head_of(p);
-        assert_int_equal(m.n_moments, assay_profile_layer_count(p));
+        plan_head m = head_of(p);
+        assert_int_equal(m.n_moments, count_at(p, "layers"));
         assert_true(m.n_events > 0 && m.planned_bytes >= m.activations_peak_bytes);
         slots_do_not_overlap(p, &m);
         events_add_up(p, &m);
@@ -212,9 +257,8 @@ static void lenets_events_are_these(void **state)
     };
     (void)state;
     assay_result *p = plan_of("lenet", "fc1");
-    assay_memory_event e = {.size = sizeof e};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        e = event_at(p, i);
+        plan_event e = event_at(p, i);
         assert_int_equal(e.step, expected[i].step);
         assert_string_equal(e.kind, expected[i].kind);
         if (expected[i].value)
@@ -223,21 +267,19 @@ static void lenets_events_are_these(void **state)
         assert_int_equal(e.bytes, expected[i].bytes);
         assert_int_equal(e.live_bytes, expected[i].live);
     }
-    assert_false(assay_profile_memory_event(p, sizeof expected / sizeof *expected, &e));
-    assay_memory_plan m = head_of(p);
+    assert_int_equal(count_at(p, "memory_plan.events"), sizeof expected / sizeof *expected);
+    plan_head m = head_of(p);
     assert_int_equal(m.activations_peak_bytes, 23560);
     assert_string_equal(m.peak_node, "pool1");
-    assay_live_value w = {.size = sizeof w};
-    assert_true(assay_profile_memory_witness(p, 1, &w));
-    assert_string_equal(w.value, "pool1_out");
-    assert_string_equal(w.producer, "pool1");
-    assert_false(assay_profile_memory_witness(p, 3, &w));
+    assert_string_equal(text_at(p, "memory_plan.witnesses.1.value"), "pool1_out");
+    assert_string_equal(text_at(p, "memory_plan.witnesses.1.producer"), "pool1");
+    assert_int_equal(m.n_witnesses, 3);
     assay_result_free(p);
 }
 
 static size_t find_asked(const assay_result *p)
 {
-    assay_memory_plan m = head_of(p);
+    plan_head m = head_of(p);
     for (size_t i = 0; i < m.n_snapshots; i++)
         if (strcmp(snapshot_at(p, i).kind, "asked") == 0)
             return i;
@@ -251,15 +293,12 @@ static void a_moment_may_be_asked_for(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         assay_result *p = plan_of("lenet", ways[i]);
-        assay_memory_snapshot s = snapshot_at(p, find_asked(p));
-        assay_live_value v = {.size = sizeof v};
+        plan_snapshot s = snapshot_at(p, find_asked(p));
         assert_int_equal(s.step, 7);
         assert_string_equal(s.node, "fc1");
         assert_int_equal(s.live_bytes, 2120);
-        assert_true(assay_profile_snapshot_value(p, find_asked(p), 0, &v));
-        assert_string_equal(v.value, "pool2_out");
-        assert_false(assay_profile_snapshot_value(p, find_asked(p), 3, &v));
-        assert_false(assay_profile_snapshot_value(p, 1000, 0, &v));
+        assert_string_equal(text_at(p, SNAPSHOT "values.0.value", find_asked(p)), "pool2_out");
+        assert_int_equal(s.n_values, 3);
         assay_result_free(p);
     }
 }
@@ -298,16 +337,12 @@ static void only_what_was_asked_for_is_listed(void **state)
     assay_error err;
     assay_model *m = NULL;
     assay_result *p = NULL;
-    assay_memory_event e = {.size = sizeof e};
-    assay_memory_snapshot s = {.size = sizeof s};
     (void)state;
     assert_int_equal(assay_model_open("lenet", &m, &err), ASSAY_OK);
     assert_int_equal(assay_analyze(m, NULL, &p, &err), ASSAY_OK);
-    assay_memory_plan head = head_of(p);
+    plan_head head = head_of(p);
     assert_true(head.n_moments == 12 && head.n_witnesses == 3);
     assert_true(head.n_slots == 0 && head.n_events == 0 && head.n_snapshots == 0);
-    assert_false(assay_profile_memory_event(p, 0, &e));
-    assert_false(assay_profile_memory_snapshot(p, 0, &s));
     assay_result_free(p);
     assay_model_free(m);
 }
@@ -323,7 +358,7 @@ static char *json_of(const assay_result *p, size_t *n)
 static void same_events(const assay_result *p, const assay_result *q)
 {
     for (size_t i = 0; i < head_of(p).n_events; i++) {
-        assay_memory_event a = event_at(p, i), b = event_at(q, i);
+        plan_event a = event_at(p, i), b = event_at(q, i);
         assert_string_equal(a.kind, b.kind);
         assert_string_equal(a.node, b.node);
         assert_string_equal(a.value, b.value);
@@ -341,7 +376,7 @@ static void a_saved_result_tells_the_same(void **state)
     (void)state;
     char *text = json_of(p, &n);
     assert_int_equal(assay_result_from_json(text, n, "text", "profile", &q, &err), ASSAY_OK);
-    assay_memory_plan a = head_of(p), b = head_of(q);
+    plan_head a = head_of(p), b = head_of(q);
     assert_true(a.n_events == b.n_events && a.n_snapshots == b.n_snapshots &&
                 a.n_slots == b.n_slots && a.fragmentation == b.fragmentation);
     same_events(p, q);
@@ -370,7 +405,7 @@ static void odd_files_are_shown(void **state)
     (void)state;
     assert_int_equal(assay_result_from_json(text, sizeof text - 1, "t", "profile", &p, &err),
                      ASSAY_OK);
-    assay_memory_event e = event_at(p, 0);
+    plan_event e = event_at(p, 0);
     assert_string_equal(e.kind, "");
     assert_string_equal(snapshot_at(p, 0).kind, "");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

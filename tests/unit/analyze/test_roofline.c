@@ -11,9 +11,10 @@
 #include <cmocka.h>
 // clang-format on
 
-#include <assay/assay.h>
+#include <assay/study.h>
 
 #include "analyze/map.h"
+#include "support/values.h"
 
 static const double GIB = 1024.0 * 1024 * 1024;
 
@@ -172,15 +173,15 @@ static void test_lines_are_exact(void **state)
                                  (const char *const[]){"hardware", "a100-80", "precision", "fp16",
                                                        "batch-sizes", "7", NULL});
         assay_options *o = asked((const char *const[]){"batch", "7", "precision", "fp16", NULL});
-        assay_place place = {.size = sizeof place};
-        assay_totals t = {.size = sizeof t};
+        placed place;
+        totals t;
         assay_model *m;
         assay_result *real;
         assay_error err;
-        assert_true(assay_profile_place(p, 0, &place));
+        assert_true(placed_at(p, 0, &place));
         assert_int_equal(assay_model_open(models[i], &m, &err), ASSAY_OK);
         assert_int_equal(assay_analyze(m, o, &real, &err), ASSAY_OK);
-        assay_profile_totals(real, &t);
+        t = totals_of(real);
         if (place.memory_bytes != t.peak_bytes)
             fail_msg("%s: %llu is not %llu", models[i], (unsigned long long)place.memory_bytes,
                      (unsigned long long)t.peak_bytes);
@@ -195,12 +196,12 @@ static void test_lines_are_exact(void **state)
 static void test_floors(void **state)
 {
     assay_result *p = mapped("resnet50", (const char *const[]){"hardware", "all", NULL});
-    assay_place place = {.size = sizeof place};
-    size_t n = assay_profile_place_count(p), front = 0;
+    placed place;
+    size_t n = count_at(p, "devices"), front = 0;
     (void)state;
     assert_true(n > 34 * 6);
     for (size_t i = 0; i < n; i++) {
-        assert_true(assay_profile_place(p, i, &place));
+        assert_true(placed_at(p, i, &place));
         assert_true(place.latency_ms > 0 && place.throughput > 0 && place.memory_bytes > 0);
         near_to(place.throughput, (double)place.batch * 1e3 / place.latency_ms);
         front += place.pareto;
@@ -216,10 +217,10 @@ static void test_rtx3090(void **state)
     assay_result *p = mapped("resnet50",
                              (const char *const[]){"hardware", "rtx3090", "precision", "fp32",
                                                    "batch-sizes", "1,32", NULL});
-    assay_place place = {.size = sizeof place};
+    placed place;
     (void)state;
-    assert_int_equal(assay_profile_place_count(p), 2);
-    assert_true(assay_profile_place(p, 1, &place));
+    assert_int_equal(count_at(p, "devices"), 2);
+    assert_true(placed_at(p, 1, &place));
     assert_int_equal(place.batch, 32);
     /* 2 * 4.089e9 * 32 / 35.6e12 is 7.35 ms */
     assert_true(place.latency_ms > 7.35 && place.latency_ms < 40);
@@ -235,10 +236,23 @@ static uint64_t memory_at(const char *model, const char *card, const char *preci
     snprintf(size, sizeof size, "%lld", (long long)batch);
     assay_result *p = mapped(model, (const char *const[]){"hardware", card, "precision", precision,
                                                           "batch-sizes", size, NULL});
-    assay_place place = {.size = sizeof place};
-    assert_true(assay_profile_place(p, 0, &place));
+    placed place;
+    assert_true(placed_at(p, 0, &place));
     assay_result_free(p);
     return place.memory_bytes;
+}
+
+#define FIT "map.hardware.0.precisions.%zu."
+
+static void leaves_a_fifth(const assay_result *p, const char *model, size_t k)
+{
+    const double room = 0.8 * 6 * GIB;
+    const char *precision = text_at(p, FIT "precision", k);
+    int64_t most = (int64_t)whole_at(p, FIT "largest_batch", k);
+    assert_true(number_at(p, FIT "ridge", k) > 1 && most > 0);
+    assert_true(memory_at(model, "rtx2060", precision, most) <= room);
+    assert_true(memory_at(model, "rtx2060", precision, most + 1) > room);
+    assert_false(number_at(p, FIT "largest_training_batch", k) >= (double)most);
 }
 
 /* The largest batch leaves a fifth of the memory free, and one more does not. */
@@ -248,21 +262,13 @@ static void test_head_room(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
         assay_result *p = mapped(tried[i], (const char *const[]){"hardware", "rtx2060", NULL});
-        assay_fit fit = {.size = sizeof fit};
-        uint32_t widest = 0, cheapest = 0;
-        for (size_t k = 0; assay_profile_fit(p, k, &fit); k++) {
-            double room = 0.8 * 6 * GIB;
-            assert_string_equal(fit.device, "rtx2060");
-            assert_true(fit.ridge > 1 && fit.largest_batch > 0);
-            assert_true(memory_at(tried[i], "rtx2060", fit.precision, fit.largest_batch) <= room);
-            assert_true(memory_at(tried[i], "rtx2060", fit.precision, fit.largest_batch + 1) >
-                        room);
-            assert_true(fit.largest_training_batch < fit.largest_batch);
-            widest += fit.widest;
-            cheapest += fit.cheapest;
-        }
-        assert_int_equal(widest, 1);
-        assert_int_equal(cheapest, 1);
+        assert_string_equal(text_at(p, "map.hardware.0.id"), "rtx2060");
+        assert_true(*text_at(p, "map.hardware.0.widest_precision_that_fits"));
+        assert_true(*text_at(p, "map.hardware.0.cheapest_precision_that_fits"));
+        size_t n = count_at(p, "map.hardware.0.precisions");
+        assert_true(n > 1);
+        for (size_t k = 0; k < n; k++)
+            leaves_a_fifth(p, tried[i], k);
         assay_result_free(p);
     }
 }
@@ -274,11 +280,10 @@ static void test_fp16_ranking(void **state)
     assay_result *p = mapped("resnet50",
                              (const char *const[]){"hardware", "rtx2060,rtx3060,rtx3090",
                                                    "precision", "fp16", "batch-sizes", "64", NULL});
-    assay_place places[3] = {
-        {.size = sizeof *places}, {.size = sizeof *places}, {.size = sizeof *places}};
+    placed places[3];
     (void)state;
     for (size_t i = 0; i < 3; i++)
-        assert_true(assay_profile_place(p, i, &places[i]));
+        assert_true(placed_at(p, i, &places[i]));
     assert_true(places[0].latency_ms > 0.9 * places[1].latency_ms);
     assert_true(places[0].latency_ms < 1.1 * places[1].latency_ms);
     assert_true(places[0].latency_ms > 2 * places[2].latency_ms);
@@ -290,30 +295,31 @@ static void test_layers_of_devices(void **state)
 {
     assay_result *p = mapped(
         "resnet18", (const char *const[]){"hardware", "t4,a100-80", "batch-sizes", "4", NULL});
-    assay_placed_layer l = {.size = sizeof l};
     double sum[2] = {0};
     size_t n = 0, of_first = 0;
     (void)state;
-    for (; assay_profile_placed_layer(p, n, &l); n++) {
-        bool first = strcmp(l.device, "t4") == 0;
-        sum[!first] += l.time_ms;
+    for (; n < count_at(p, "map.layers"); n++) {
+        bool first = strcmp(text_at(p, "map.layers.%zu.device", n), "t4") == 0;
+        double ms = number_at(p, "map.layers.%zu.time_ms", n);
+        double percent = number_at(p, "map.layers.%zu.percent_of_peak", n);
+        sum[!first] += ms;
         of_first += first;
-        assert_true(l.time_ms > 0 && l.percent_of_peak >= 0 && l.percent_of_peak <= 100);
+        assert_true(ms > 0 && percent >= 0 && percent <= 100);
     }
     assert_int_equal(n, 2 * of_first);
     for (size_t i = 0, card = 0; card < 2; i++) {
-        assay_place place = {.size = sizeof place};
-        assert_true(assay_profile_place(p, i, &place));
+        placed place;
+        assert_true(placed_at(p, i, &place));
         if (strcmp(place.device, card ? "a100-80" : "t4") != 0)
             continue;
         if (fabs(place.latency_ms - sum[card]) > 1e-9 * place.latency_ms)
             fail_msg("%s: %g is not %g", place.device, sum[card], place.latency_ms);
-        near_to(place.compute_percent + place.memory_percent + place.overhead_percent, 100);
+        near_to(place.bound_percent, 100);
         card++;
     }
     assay_result_free(p);
     p = mapped("resnet18", (const char *const[]){"hardware", "all", NULL});
-    assert_false(assay_profile_placed_layer(p, 0, &l));
+    assert_int_equal(count_at(p, "map.layers"), 0);
     assay_result_free(p);
 }
 

@@ -1,4 +1,5 @@
 /* The public functions: opening, options, walking, reports, outputs, structs of other sizes. */
+#include "support/values.h"
 #include <assay/assay.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -30,26 +31,19 @@ static assay_result *profile_of(const char *path, const char *const *settings,
     return p;
 }
 
-static assay_totals totals_of(const assay_result *p)
-{
-    assay_totals t = {.size = sizeof t};
-    assay_profile_totals(p, &t);
-    return t;
-}
-
 static void test_totals(void **state)
 {
     (void)state;
     assay_result *p = profile_of(RESNET, NULL, ASSAY_OK);
-    assay_totals t = totals_of(p);
+    totals t = totals_of(p);
     /* torchvision's resnet50 counted by hand: 25,557,032 parameters, 4.089 GMACs. */
     assert_int_equal(t.macs, 4089184256);
     assert_true(t.flops > 2 * t.macs && t.flops < 2.02 * t.macs);
     assert_int_equal(t.nodes_unknown, 0);
-    assert_int_equal(t.operators, assay_profile_layer_count(p));
+    assert_int_equal(t.operators, count_at(p, "layers"));
     assert_true(t.peak_bytes >= t.activations_peak_bytes);
     assert_true(t.activations_peak_bytes >= t.lower_bound_bytes);
-    assert_string_equal(assay_profile_model(p), RESNET);
+    assert_string_equal(text_at(p, "model"), RESNET);
     assay_result_free(p);
 }
 
@@ -69,33 +63,26 @@ static void test_walk(void **state)
     (void)state;
     static const char *const sizes[] = {"dim", "batch=2", "dim", "sequence=5", NULL};
     assay_result *p = profile_of(SYMBOLIC, sizes, ASSAY_OK);
-    assay_layer l = {.size = sizeof l};
-    assay_tensor t = {.size = sizeof t};
-    assay_operation o = {.size = sizeof o};
-    assert_int_equal(assay_profile_layer_count(p), 2);
-    assert_true(assay_profile_layer(p, 0, &l));
-    assert_string_equal(l.name, "product");
-    assert_string_equal(l.op, "MatMul");
-    assert_string_equal(l.type, "matmul");
-    assert_string_equal(l.certainty, "exact");
-    assert_int_equal(l.macs, 2 * 5 * 8 * 16);
-    assert_int_equal(l.parameters, 8 * 16);
-    assert_int_equal(l.memory, l.read_bytes + l.weight_bytes + l.written_bytes);
-    assert_int_equal(l.n_inputs, 2);
-    assert_true(assay_profile_layer_input(p, 0, 1, &t));
-    assert_string_equal(t.name, "w");
-    assert_true(assay_profile_layer_output(p, 0, 0, &t));
-    assert_string_equal(t.dtype, "float32");
-    assert_int_equal(t.rank, 3);
-    assert_int_equal(t.dims[2], 16);
-    assert_false(assay_profile_layer_output(p, 0, 1, &t));
-    assert_false(assay_profile_layer_input(p, 2, 0, &t));
-    assert_false(assay_profile_layer(p, 2, &l));
-    assert_int_equal(assay_profile_operation_count(p), 2);
-    assert_true(assay_profile_operation(p, 0, &o));
-    assert_string_equal(o.type, "matmul");
-    assert_false(assay_profile_operation(p, 2, &o));
-    assert_int_equal(assay_profile_warning_count(p), 0);
+    assay_value v = {.size = sizeof v};
+    assert_int_equal(count_at(p, "layers"), 2);
+    assert_string_equal(text_at(p, "layers.0.name"), "product");
+    assert_string_equal(text_at(p, "layers.0.op"), "MatMul");
+    assert_string_equal(text_at(p, "layers.0.type"), "matmul");
+    assert_string_equal(text_at(p, "layers.0.certainty"), "exact");
+    assert_int_equal(whole_at(p, "layers.0.macs"), 2 * 5 * 8 * 16);
+    assert_int_equal(whole_at(p, "layers.0.parameters"), 8 * 16);
+    assert_int_equal(whole_at(p, "layers.0.memory"), whole_at(p, "layers.0.read_bytes") +
+                                                         whole_at(p, "layers.0.weight_bytes") +
+                                                         whole_at(p, "layers.0.written_bytes"));
+    assert_string_equal(text_at(p, "layers.0.output_types"), "[\"float32\"]");
+    assert_string_equal(text_at(p, "config.outputs.0.dtype"), "float32");
+    assert_int_equal(count_at(p, "config.outputs.0.shape"), 3);
+    assert_int_equal(whole_at(p, "config.outputs.0.shape.2"), 16);
+    assert_true(assay_result_item(p, "config.outputs.0.shape", 2, &v) && v.whole == 16);
+    assert_false(assay_result_item(p, "config.outputs.0.shape", 3, &v));
+    assert_int_equal(count_at(p, "operations"), 2);
+    assert_string_equal(text_at(p, "operations.0.type"), "matmul");
+    assert_int_equal(count_at(p, "warnings"), 0);
     assay_result_free(p);
 }
 
@@ -105,11 +92,10 @@ static void assert_changed(const char *model, const char *option, const char *va
 {
     const char *const settings[] = {option, value, NULL};
     assay_result *p = profile_of(model, settings, ASSAY_OK);
-    assay_warning w = {.size = sizeof w};
     const char *changed = "";
-    for (size_t i = 0; assay_profile_warning(p, i, &w); i++)
-        if (strcmp(w.code, "architecture-changed") == 0)
-            changed = w.node;
+    for (size_t i = 0; i < count_at(p, "warnings"); i++)
+        if (strcmp(text_at(p, "warnings.%zu.code", i), "architecture-changed") == 0)
+            changed = text_at(p, "warnings.%zu.node", i);
     assert_string_equal(changed, weight);
     assay_result_free(p);
 }
@@ -142,12 +128,10 @@ static void test_warnings_and_strict(void **state)
     (void)state;
     static const char *const strict[] = {"strict", NULL, NULL, NULL};
     assay_result *p = profile_of(UNKNOWN, NULL, ASSAY_OK);
-    assay_warning w = {.size = sizeof w};
-    assert_true(assay_profile_warning_count(p) > 0);
-    assert_true(assay_profile_warning(p, 0, &w));
-    assert_string_equal(w.code, "unknown-operator");
-    assert_string_equal(w.node, "mystery");
-    assert_false(assay_profile_warning(p, 1000, &w));
+    assert_true(count_at(p, "warnings") > 0);
+    assert_string_equal(text_at(p, "warnings.0.code"), "unknown-operator");
+    assert_string_equal(text_at(p, "warnings.0.node"), "mystery");
+    assert_string_equal(text_at(p, "warnings.1000.node"), "");
     assert_int_equal(totals_of(p).nodes_unknown, 1);
     assay_result_free(p);
     p = profile_of(UNKNOWN, strict, ASSAY_ERR_UNSUPPORTED);
@@ -206,7 +190,7 @@ static void test_tables(void **state)
     size_t n;
     for (n = 0; assay_option_at(n, &option); n++)
         assert_true(option.name && option.about && option.about[strlen(option.about) - 1] == '.');
-    assert_int_equal(n, assay_option_count());
+    assert_true(n > 50);
     for (n = 0; assay_op_at(n, &op); n++)
         assert_true(op.domain && op.name && op.type && op.versions && op.formula);
     assert_true(n > 200);
@@ -260,15 +244,13 @@ static void test_small_structs(void **state)
 {
     (void)state;
     assay_result *p = profile_of(SYMBOLIC, NULL, ASSAY_OK);
-    struct {
-        assay_totals t;
-    } x;
-    memset(&x, 0xab, sizeof x);
-    x.t.size = offsetof(assay_totals, flops);
-    assay_profile_totals(p, &x.t);
-    assert_int_equal(x.t.size, offsetof(assay_totals, flops));
-    assert_int_equal(x.t.parameters, 128);
-    assert_int_equal(x.t.flops, 0xabababababababab);
+    assay_value v;
+    memset(&v, 0xab, sizeof v);
+    v.size = offsetof(assay_value, real);
+    assert_int_equal(assay_result_get(p, "total_parameters", &v, NULL), ASSAY_OK);
+    assert_int_equal(v.size, offsetof(assay_value, real));
+    assert_int_equal(v.whole, 128);
+    assert_int_equal(v.count, 0xabababababababab);
     assay_result_free(p);
 }
 
@@ -292,7 +274,7 @@ static void test_bytes(void **state)
     void *bytes = read_file(SYMBOLIC, &n);
     assert_int_equal(assay_model_from_bytes(bytes, n, "in memory", NULL, &m, &err), ASSAY_OK);
     assert_int_equal(assay_analyze(m, NULL, &p, &err), ASSAY_OK);
-    assert_string_equal(assay_profile_model(p), "in memory");
+    assert_string_equal(text_at(p, "model"), "in memory");
     assay_model_free(m); /* the profile outlives the model and its bytes */
     free(bytes);
     assert_int_equal(totals_of(p).parameters, 128);

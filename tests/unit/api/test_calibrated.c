@@ -12,9 +12,10 @@
 #include <cmocka.h>
 // clang-format on
 
-#include <assay/assay.h>
+#include <assay/study.h>
 
 #include "device/machine.h"
+#include "support/values.h"
 
 #define FIXTURE "tests/data/machine_calibrated.json"
 
@@ -139,9 +140,9 @@ static assay_result *mapped(const char *hardware, const char *precision)
 static void times_follow_from_kernels(void **state)
 {
     assay_result *p = mapped(FIXTURE, "fp32");
-    assay_place one = {.size = sizeof one}, four = {.size = sizeof four};
+    placed one, four;
     (void)state;
-    assert_true(assay_profile_place(p, 0, &one) && assay_profile_place(p, 1, &four));
+    assert_true(placed_at(p, 0, &one) && placed_at(p, 1, &four));
     assert_string_equal(one.device, "bench-7");
     const double stem = 118.013952, small = 3 * 6.422528, classifier = 0.512,
                  rest = 1814.073344 - stem - small - classifier; /* million MACs */
@@ -162,10 +163,10 @@ static void times_follow_from_kernels(void **state)
 static void other_precisions_have_no_interval(void **state)
 {
     assay_result *p = mapped("t4," FIXTURE, "fp32,int8");
-    assay_place x = {.size = sizeof x};
+    placed x;
     uint32_t with = 0, n = 0;
     (void)state;
-    for (; assay_profile_place(p, n, &x); n++) {
+    for (; placed_at(p, n, &x); n++) {
         bool calibrated = strcmp(x.device, "bench-7") == 0 && strcmp(x.precision, "fp32") == 0;
         assert_int_equal(x.latency_high_ms > 0, calibrated);
         with += calibrated;

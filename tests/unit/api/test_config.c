@@ -9,6 +9,7 @@
 #include <cmocka.h>
 // clang-format on
 
+#include "support/values.h"
 #include <assay/assay.h>
 
 static char path[256];
@@ -36,20 +37,19 @@ static void write_file(const char *text)
 }
 
 /* Opens and analyses; pairs of option name and value, NULL at the end. */
-static assay_status ask(const char *model, const char *const *pairs, assay_totals *t,
-                        assay_error *err)
+static assay_status ask(const char *model, const char *const *pairs, totals *t, assay_error *err)
 {
     assay_model *m = NULL;
     assay_result *p = NULL;
     assay_options *o = assay_options_new();
-    *t = (assay_totals){.size = sizeof *t};
+    *t = (totals){0};
     for (; pairs && *pairs; pairs += 2)
         assert_int_equal(assay_options_set(o, pairs[0], pairs[1], err), ASSAY_OK);
     assay_status s = assay_model_open(model, &m, err);
     if (s == ASSAY_OK)
         s = assay_analyze(m, o, &p, err);
     if (p)
-        assay_profile_totals(p, t);
+        *t = totals_of(p);
     assay_result_free(p);
     assay_model_free(m);
     assay_options_free(o);
@@ -58,7 +58,7 @@ static assay_status ask(const char *model, const char *const *pairs, assay_total
 
 static void expect(const char *text, assay_status status, const char *part)
 {
-    assay_totals t;
+    totals t;
     assay_error err;
     write_file(text);
     assay_status s = ask(path, NULL, &t, &err);
@@ -74,7 +74,7 @@ static void expect(const char *text, assay_status status, const char *part)
 
 static void test_builtin(void **state)
 {
-    assay_totals t;
+    totals t;
     assay_error err;
     (void)state;
     assert_int_equal(ask("resnet50", NULL, &t, &err), ASSAY_OK);
@@ -91,7 +91,7 @@ static void test_builtin(void **state)
 
 static void test_usage(void **state)
 {
-    assay_totals t;
+    totals t;
     assay_error err;
     (void)state;
     assert_int_equal(ask("resnet5", NULL, &t, &err), ASSAY_ERR_USAGE);
@@ -113,17 +113,17 @@ static void test_again(void **state)
     assay_model *m;
     assay_result *p;
     assay_error err;
-    assay_totals t = {.size = sizeof t};
+    totals t;
     assay_options *o = assay_options_new();
     (void)state;
     assert_int_equal(assay_model_open("lenet", &m, &err), ASSAY_OK);
     assert_int_equal(assay_analyze(m, NULL, &p, &err), ASSAY_OK);
-    assay_profile_totals(p, &t);
+    t = totals_of(p);
     assay_result_free(p);
     assert_int_equal(t.parameters, 61706);
     assert_int_equal(assay_options_set(o, "set", "num_classes=20", &err), ASSAY_OK);
     assert_int_equal(assay_analyze(m, o, &p, &err), ASSAY_OK);
-    assay_profile_totals(p, &t);
+    t = totals_of(p);
     assay_result_free(p);
     assert_int_equal(t.parameters, 61706 + 850);
     assay_options_free(o);
@@ -169,7 +169,7 @@ static void test_list(void **state)
 
 static void test_swinir(void **state)
 {
-    assay_totals t;
+    totals t;
     assay_error err;
     (void)state;
     write_file("{\"task\": \"x\", \"model\": {" SWINIR ", \"embed_dim\": 180}}");
@@ -192,7 +192,7 @@ static void test_swinir(void **state)
 
 static void test_any_net(void **state)
 {
-    assay_totals t;
+    totals t;
     assay_error err;
     (void)state;
     write_file(
@@ -210,19 +210,17 @@ static void test_unknown_keys(void **state)
     assay_model *m;
     assay_result *p;
     assay_error err;
-    assay_warning w = {.size = sizeof w};
     (void)state;
     write_file("{\"model\": {\"net_type\": \"lenet\", \"init_type\": \"default\"}}");
     assert_int_equal(assay_model_open(path, &m, &err), ASSAY_OK);
     assert_int_equal(assay_analyze(m, NULL, &p, &err), ASSAY_OK);
-    assert_int_equal(assay_profile_warning_count(p), 1);
-    assert_true(assay_profile_warning(p, 0, &w));
-    assert_string_equal(w.code, "unknown-key");
-    assert_string_equal(w.node, "init_type");
+    assert_int_equal(count_at(p, "warnings"), 1);
+    assert_string_equal(text_at(p, "warnings.0.code"), "unknown-key");
+    assert_string_equal(text_at(p, "warnings.0.node"), "init_type");
     assay_result_free(p);
     assay_model_free(m);
     /* What the user types is not forgiven. */
-    assay_totals t;
+    totals t;
     const char *const key[] = {"set", "init_type=x", NULL};
     assert_int_equal(ask(path, key, &t, &err), ASSAY_ERR_USAGE);
 }
@@ -289,7 +287,7 @@ static void test_deep_json(void **state)
 
 static void test_custom_resnet(void **state)
 {
-    assay_totals t;
+    totals t;
     assay_error err;
     (void)state;
     write_file(
@@ -312,7 +310,7 @@ static void test_custom_resnet(void **state)
 
 static void test_custom_vit(void **state)
 {
-    assay_totals t;
+    totals t;
     assay_error err;
     (void)state;
     write_file(
@@ -367,7 +365,7 @@ static void test_custom_layers(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[1024];
-        assay_totals t;
+        totals t;
         assay_error err;
         snprintf(text, sizeof text,
                  "{\"schema\": \"assay.model/1\", \"input\": %s, \"layers\": [%s]}", cases[i].input,

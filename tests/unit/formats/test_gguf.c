@@ -12,6 +12,7 @@
 
 #include "formats/gguf.h"
 #include "support/place.h"
+#include "support/values.h"
 #include "support/weights_writer.h"
 
 /* ---- reading ---- */
@@ -327,8 +328,7 @@ static void maps_an_architecture(void **state)
     wf_free(&f);
 }
 
-static void analyse(const char *arch, assay_totals *totals, uint64_t *stored, char *json,
-                    size_t cap)
+static void analyse(const char *arch, totals *counted, uint64_t *stored, char *json, size_t cap)
 {
     char path[256];
     table t;
@@ -343,8 +343,7 @@ static void analyse(const char *arch, assay_totals *totals, uint64_t *stored, ch
     assert_int_equal(wf_save(&f, path), 0);
     assert_int_equal(assay_model_open(path, &m, &err), ASSAY_OK);
     assert_int_equal(assay_analyze(m, NULL, &p, &err), ASSAY_OK);
-    *totals = (assay_totals){.size = sizeof *totals};
-    assay_profile_totals(p, totals);
+    *counted = totals_of(p);
     char *text = NULL;
     size_t n = 0;
     assert_int_equal(assay_result_write(p, "json", NULL, &text, &n, &err), ASSAY_OK);
@@ -362,7 +361,7 @@ static void costs_a_quantised_model(void **state)
 {
     static char json[1 << 16];
     uint64_t stored, params = 1000 * 256 + 256 + 2 * (512 + 2 * 65536 + 2 * 32768 + 3 * 131072);
-    assay_totals t;
+    totals t;
     (void)state;
     analyse("llama", &t, &stored, json, sizeof json);
     assert_int_equal(t.parameters, params);

@@ -15,6 +15,7 @@
 #include "base/sbuf.h"
 #include "formats/hf_folder.h"
 #include "support/folder.h"
+#include "support/values.h"
 #include "support/weights_writer.h"
 
 static void save_text(const char *name, const char *text)
@@ -136,7 +137,7 @@ static void save_model(const char *name, const char *config, const edits *e)
 typedef struct answer {
     assay_status status;
     assay_error err;
-    assay_totals t;
+    totals t;
     char json[1 << 18];
 } answer;
 
@@ -148,14 +149,14 @@ static answer *ask(const char *name, bool strict)
     assay_options *o = assay_options_new();
     char *text = NULL;
     size_t n = 0;
-    a = (answer){.t.size = sizeof a.t};
+    a = (answer){0};
     if (strict)
         assay_options_set(o, "strict", NULL, &a.err);
     a.status = assay_model_open(in_test_folder(name), &m, &a.err);
     if (a.status == ASSAY_OK)
         a.status = assay_analyze(m, o, &p, &a.err);
     if (p) {
-        assay_profile_totals(p, &a.t);
+        a.t = totals_of(p);
         assert_int_equal(assay_result_write(p, "json", NULL, &text, &n, &a.err), ASSAY_OK);
         snprintf(a.json, sizeof a.json, "%s", text);
         assay_free(text);

@@ -20,6 +20,7 @@
 #include "base/num.h"
 #include "support/cpu.h"
 #include "support/onnx_writer.h"
+#include "support/values.h"
 
 enum { F32 = 1, I64 = 7, BOOL = 9 };
 
@@ -35,13 +36,12 @@ enum { F32 = 1, I64 = 7, BOOL = 9 };
 
 static void check_profile(const assay_result *p)
 {
-    assay_totals t = {.size = sizeof t};
-    assay_layer l = {.size = sizeof l};
+    totals t;
     uint64_t flops = 0, macs = 0;
-    assay_profile_totals(p, &t);
-    for (size_t k = 0; assay_profile_layer(p, k, &l); k++) {
-        flops = sat_add(flops, l.flops);
-        macs = sat_add(macs, l.macs);
+    t = totals_of(p);
+    for (size_t k = 0; k < count_at(p, "layers"); k++) {
+        flops = sat_add(flops, whole_at(p, "layers.%zu.flops", k));
+        macs = sat_add(macs, whole_at(p, "layers.%zu.macs", k));
     }
     assert_int_equal(flops, t.flops);
     assert_int_equal(macs, t.macs);

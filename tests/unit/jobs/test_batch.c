@@ -9,6 +9,7 @@
 #include "jobs/measure.h"
 #include "rewrite/rebatch.h"
 #include "support/net.h"
+#include "support/values.h"
 
 typedef struct wanted {
     void (*build)(net *n);
@@ -467,24 +468,21 @@ static void test_api(void **state)
     (void)state;
     assay_result *p = NULL;
     assay_error err = {0};
-    assay_batch b = {.size = sizeof b};
     assert_int_equal(analyse_at("tests/models/gru_tagger.onnx", "7", &p, &err), ASSAY_OK);
-    assert_true(assay_profile_batch(p, &b));
-    assert_true(b.present);
-    assert_string_equal(b.certainty, "tried");
-    assert_int_equal(assay_profile_batch_axis(p, 0), 1);
-    assert_int_equal(assay_profile_batch_axis(p, 1), -1);
+    assert_true(number_at(p, "config.batch.present") == 1);
+    assert_string_equal(text_at(p, "config.batch.certainty"), "tried");
+    assert_true(number_at(p, "config.batch.axes.0.axis") == 1);
+    assert_false(number_at(p, "config.batch.axes.1.axis") >= 0);
     assay_result_free(p);
     assert_int_equal(analyse_at("tests/models/fasterrcnn_320.onnx", "2", &p, &err),
                      ASSAY_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.message, "'input'"));
     assert_non_null(strstr(err.message, "--input-shape"));
     assert_int_equal(analyse_at("tests/models/fasterrcnn_320.onnx", "1", &p, &err), ASSAY_OK);
-    assert_true(assay_profile_batch(p, &b) && !b.present);
+    assert_true(number_at(p, "config.batch.present") == 0);
     assay_result_free(p);
     assert_int_equal(analyse_at("lenet", "2", &p, &err), ASSAY_OK);
-    assert_true(assay_profile_batch(p, &b));
-    assert_string_equal(b.certainty, "built");
+    assert_string_equal(text_at(p, "config.batch.certainty"), "built");
     assay_result_free(p);
 }
 

@@ -1,5 +1,7 @@
 /* What measuring is made of beside the loops: tensors from files, kernels mapped back to layers, batch
  * sizes changed in a graph, what inputs must hold. */
+#include <assay/measure.h>
+
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,6 +23,7 @@
 #include "measure/shares.h"
 #include "profile/time_groups.h"
 #include "rewrite/rebatch.h"
+#include "support/values.h"
 
 /* ---- tensors from files ---- */
 
@@ -652,18 +655,19 @@ static void test_training_is_planned(void **state)
     assay_error err;
     assay_model *m;
     assay_result *p;
-    assay_config c = {.size = sizeof c};
     assay_options *o = assay_options_new();
     assay_options_set(o, "engine", "null", &err);
     assay_options_set(o, "batch-sizes", "1,4", &err);
     assert_int_equal(assay_model_open("lenet", &m, &err), ASSAY_OK);
     assert_int_equal(assay_analyze(m, o, &p, &err), ASSAY_OK);
     assert_int_equal(assay_measure(m, o, ASSAY_MEASURE_SWEEP, NULL, p, &err), ASSAY_OK);
-    assert_true(assay_profile_config(p, 1, &c) && c.batch == 4);
-    assert_int_equal(c.planned_training_bytes, adamw_at(m, "4"));
-    assert_int_equal(c.planned_training_bytes - c.planned_training_activation_bytes, 16 * 61706);
-    assert_true(assay_profile_config(p, 0, &c) && c.batch == 1);
-    assert_int_equal(c.planned_training_bytes, adamw_at(m, "1"));
+    assert_int_equal(whole_at(p, "configurations.1.batch"), 4);
+    uint64_t all = whole_at(p, "configurations.1.memory.planned_training");
+    uint64_t kept = whole_at(p, "configurations.1.memory.planned_training_activations");
+    assert_int_equal(all, adamw_at(m, "4"));
+    assert_int_equal(all - kept, 16 * 61706);
+    assert_int_equal(whole_at(p, "configurations.0.batch"), 1);
+    assert_int_equal(whole_at(p, "memory.planned_training"), adamw_at(m, "1"));
     assay_result_free(p);
     assay_model_free(m);
     assay_options_free(o);
@@ -676,21 +680,20 @@ static void test_measured_in_float32(void **state)
     assay_error err;
     assay_model *m;
     assay_result *p;
-    assay_totals native = {.size = sizeof native}, run = {.size = sizeof run};
-    assay_warning w = {.size = sizeof w};
+    totals native, run;
     bool said = false;
     assay_options *o = assay_options_new();
     assay_options_set(o, "engine", "null", &err);
     assay_options_set(o, "set", "num_hidden_layers=1", &err);
     assert_int_equal(assay_model_open("smollm2-135m", &m, &err), ASSAY_OK);
     assert_int_equal(assay_analyze(m, o, &p, &err), ASSAY_OK);
-    assay_profile_totals(p, &native);
+    native = totals_of(p);
     assert_int_equal(native.weights_bytes, 2 * native.parameters);
     assert_int_equal(assay_measure(m, o, 0, NULL, p, &err), ASSAY_OK);
-    assay_profile_totals(p, &run);
+    run = totals_of(p);
     assert_int_equal(run.weights_bytes, 4 * run.parameters);
-    for (size_t i = 0; assay_profile_warning(p, i, &w); i++)
-        said = said || strcmp(w.code, "not-native") == 0;
+    for (size_t i = 0; i < count_at(p, "warnings"); i++)
+        said = said || strcmp(text_at(p, "warnings.%zu.code", i), "not-native") == 0;
     assert_true(said && run.memory_bytes > native.memory_bytes);
     assay_result_free(p);
     assay_model_free(m);
@@ -708,16 +711,16 @@ static void test_null_engine(void **state)
     assert_int_equal(assay_model_open("lenet", &m, &err), ASSAY_OK);
     assert_int_equal(assay_analyze(m, o, &p, &err), ASSAY_OK);
     assert_int_equal(assay_measure(m, o, 0, NULL, p, &err), ASSAY_ERR_USAGE);
-    assert_int_equal(assay_profile_config_count(p), 0);
+    assert_int_equal(count_at(p, "configurations"), 0);
     assay_options_set(o, "engine", "null", &err);
     assert_int_equal(assay_measure(m, o, ASSAY_MEASURE_SWEEP, NULL, p, &err), ASSAY_OK);
-    assert_int_equal(assay_profile_config_count(p), 5);
-    assay_config c = {.size = sizeof c};
-    assert_true(assay_profile_config(p, 4, &c) && c.batch == 16 && c.runs == 50);
-    assert_false(assay_profile_config(p, 5, &c));
-    assert_string_equal(c.unit, "images");
-    assert_string_equal(c.code, "");
-    assert_true(c.n_warmup_ms == c.warmup_runs && c.warmup_ms);
+    assert_int_equal(count_at(p, "configurations"), 5);
+    assert_int_equal(whole_at(p, "configurations.4.batch"), 16);
+    assert_int_equal(whole_at(p, "configurations.4.runs"), 50);
+    assert_string_equal(text_at(p, "configurations.4.throughput.unit"), "images");
+    assert_string_equal(text_at(p, "configurations.4.code"), "");
+    assert_int_equal(count_at(p, "configurations.4.latency.warmup_ms"),
+                     whole_at(p, "configurations.4.latency.warmup_runs"));
     assay_result_free(p);
     assay_model_free(m);
     assay_options_free(o);

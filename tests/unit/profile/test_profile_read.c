@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include <assay/assay.h>
+#include <assay/study.h>
 
 #include "base/json_scan.h"
 #include "base/sbuf.h"
@@ -18,6 +18,7 @@
 #include "profile/profile_fields.h"
 #include "profile/profile_read.h"
 #include "report/report.h"
+#include "support/values.h"
 
 #define LIMIT ((size_t)256 << 20)
 
@@ -470,48 +471,44 @@ static void expect_steps(const assay_result *of)
     } want[] = {{"planned", 4},  {"expanded_operators", 5}, {"engine_order", -5},
                 {"in_place", 2}, {"kept_buffers", 1},       {"unexplained", -2},
                 {"measured", 0}};
-    const char *cause;
-    int64_t bytes;
-    uint64_t total, sum = 0;
+    double sum = 0;
     for (size_t i = 0; i < 7; i++) {
-        assert_true(assay_profile_plan_step(of, i, &cause, &bytes, &total));
-        assert_string_equal(cause, want[i].cause);
-        assert_int_equal(bytes, want[i].bytes);
-        sum += (uint64_t)bytes;
-        assert_int_equal(total, sum);
+        sum += (double)want[i].bytes;
+        assert_string_equal(text_at(of, "plan_check.ledger.%zu.cause", i), want[i].cause);
+        assert_true(number_at(of, "plan_check.ledger.%zu.bytes", i) == (double)want[i].bytes);
+        assert_true(number_at(of, "plan_check.ledger.%zu.total_bytes", i) == sum);
     }
-    assert_int_equal(total, 5);
-    assert_false(assay_profile_plan_step(of, 7, &cause, &bytes, &total));
+    assert_true(sum == 5);
+    assert_int_equal(count_at(of, "plan_check.ledger"), 7);
 }
 
+/* The second configuration has the smallest batch: its sections are at the top. */
+#define CONFIG "configurations.1."
 static void expect_studies(const assay_result *of)
 {
-    assay_config c = {.size = sizeof c};
-    assay_memory_sample s = {.size = sizeof s};
-    assay_engine_used e = {.size = sizeof e};
-    assay_ledger l = {.size = sizeof l};
-    assay_plan_check k = {.size = sizeof k};
-    const char *key, *value, *node;
-    uint64_t live, planned;
-    assert_true(assay_profile_config(of, 1, &c) && c.wall_s == 1.5 && c.major_faults == 4);
-    assert_true(c.read_bytes == UINT64_MAX && c.energy_j == 0.5 && isnan(c.steal_percent));
-    assert_true(c.anonymous_peak == 600 && c.arena_requested == 17 && c.preprocess_ms == 0.25);
-    assert_true(c.n_curve == 2 && assay_profile_memory_sample(of, 1, 1, &s) && s.anonymous == 16);
-    assert_false(assay_profile_memory_sample(of, 1, 2, &s));
-    assert_true(assay_profile_engine(of, &e) && e.threads == 2 && e.spin && e.rate == 30.5);
-    assert_string_equal(e.governor, "performance");
-    assert_true(e.n_provider_options == 2 && assay_profile_provider_option(of, 0, &key, &value));
-    assert_string_equal(key, "session.x");
-    assert_string_equal(value, "1");
-    assert_false(assay_profile_provider_option(of, 2, &key, &value));
-    assert_true(assay_profile_ledger(of, &l) && l.run_ms == 1.5 && l.fused_kernels == 1);
-    assert_float_equal(l.layers_ms + l.engine_ms + l.dispatch_ms + l.unexplained_ms, l.run_ms, 0);
-    assert_true(assay_profile_plan_check(of, &k) && k.measured_peak == 5 && k.n_moments == 2);
-    assert_string_equal(k.first_unequal, "b");
-    assert_true(assay_profile_plan_moment(of, 1, &node, &live, &planned));
-    assert_true(live == UINT64_MAX - 1 && planned == UINT64_MAX);
-    assert_false(assay_profile_plan_moment(of, 2, &node, &live, &planned));
-    assert_true(k.planned_expanded == 9 && k.planned_with_kept == 7);
+    assert_true(number_at(of, "utilization.wall_s") == 1.5);
+    assert_true(number_at(of, "utilization.major_faults") == 4);
+    assert_true(isnan(number_at(of, "io.read_bytes")));
+    assert_true(number_at(of, "utilization.energy_j") == 0.5);
+    assert_true(isnan(number_at(of, "utilization.steal_percent")));
+    assert_true(number_at(of, "memory.anonymous_peak") == 600);
+    assert_true(number_at(of, "memory.arena_requested") == 17);
+    assert_true(number_at(of, "end_to_end.preprocess_ms") == 0.25);
+    assert_int_equal(count_at(of, "memory.curve"), 2);
+    assert_true(number_at(of, "memory.curve.1.anonymous") == 16);
+    assert_true(number_at(of, "context.engine.threads") == 2);
+    assert_true(number_at(of, "context.engine.spin") == 1);
+    assert_string_equal(text_at(of, "context.governor"), "performance");
+    assert_int_equal(count_at(of, "context.engine.provider_options"), 2);
+    assert_true(number_at(of, "ledger.run_ms") == 1.5);
+    assert_true(number_at(of, "ledger.fused_kernels") == 1);
+    assert_true(number_at(of, "plan_check.measured_peak") == 5);
+    assert_int_equal(count_at(of, "plan_check.timeline"), 2);
+    assert_string_equal(text_at(of, "plan_check.first_unequal"), "b");
+    assert_int_equal(whole_at(of, "plan_check.timeline.1.live_bytes"), UINT64_MAX - 1);
+    assert_true(isnan(number_at(of, "plan_check.timeline.1.planned_bytes")));
+    assert_true(number_at(of, "plan_check.planned_expanded") == 9);
+    assert_true(number_at(of, "plan_check.planned_with_kept") == 7);
     expect_steps(of);
 }
 
@@ -530,27 +527,29 @@ static void test_measured_views(void **state)
     sbuf text = written(p, "json");
     assay_result of = {.kind = &profile_kind, .saved = true, .p = read_text(text.p)};
     assert_true(profile_settle(of.p));
-    assay_config c = {.size = sizeof c};
-    assay_time_group g = {.size = sizeof g};
-    assert_true(assay_profile_config(&of, 1, &c) && c.batch == 2);
-    assert_true(c.n_warmup_ms == 5 && c.warmup_ms[4] == 1.000001 && c.steady_after == 4);
-    assert_string_equal(c.unit, "tokens");
-    assert_float_equal(c.units_per_second, c.samples_per_second * 127, 1e-6);
-    assert_true(assay_profile_config(&of, 3, &c));
-    assert_string_equal(c.code, "memory");
-    assert_true(assay_profile_config(&of, 0, &c) && c.batch == 32 && c.runs == 3);
-    assert_true(isnan(c.samples_per_second) && isnan(c.units_per_second));
-    assert_true(isnan(c.gflops_per_s));
-    assert_true(isnan(c.cpu_percent) && isnan(c.session_ms) && isnan(c.first_run_ms));
-    assert_true(!c.n_warmup_ms);
-    assert_true(of.p->measured->engine.n_settings == 2);
-    assert_true(str_is(of.p->measured->engine.settings[0].key, "session.x"));
-    assert_true(assay_profile_time_group(&of, 0, &g) && g.layers == 3 && g.flops == 1000);
-    assert_string_equal(g.by, "type");
-    assert_string_equal(g.name, "conv2d");
-    assert_float_equal(g.time_std_ms, 0.125, 0);
-    assert_true(assay_profile_time_group(&of, 1, &g) && isnan(g.time_std_ms));
-    assert_false(assay_profile_time_group(&of, 3, &g));
+    assert_int_equal(whole_at(&of, CONFIG "batch"), 2);
+    assert_int_equal(count_at(&of, "latency.warmup_ms"), 5);
+    assert_true(number_at(&of, "latency.warmup_ms.4") == 1.000001);
+    assert_int_equal(whole_at(&of, "latency.steady_after"), 4);
+    assert_string_equal(text_at(&of, "throughput.unit"), "tokens");
+    assert_float_equal(number_at(&of, "throughput.tokens_per_second"),
+                       number_at(&of, CONFIG "samples_per_second") * 127, 1e-6);
+    assert_string_equal(text_at(&of, "configurations.3.code"), "memory");
+    assert_int_equal(whole_at(&of, "configurations.0.batch"), 32);
+    assert_int_equal(whole_at(&of, "configurations.0.runs"), 3);
+    assert_true(isnan(number_at(&of, "configurations.0.samples_per_second")));
+    assert_true(isnan(number_at(&of, "configurations.0.gflops_per_s")));
+    assert_true(isnan(number_at(&of, "configurations.0.cpu_percent")));
+    assert_true(isnan(number_at(&of, "configurations.0.cold_start.session_ms")));
+    assert_int_equal(count_at(&of, "configurations.0.latency.warmup_ms"), 0);
+    assert_string_equal(text_at(&of, "context.engine.provider_options.0.key"), "session.x");
+    assert_int_equal(whole_at(&of, "ledger.groups.0.layers"), 3);
+    assert_int_equal(whole_at(&of, "ledger.groups.0.flops"), 1000);
+    assert_string_equal(text_at(&of, "ledger.groups.0.by"), "type");
+    assert_string_equal(text_at(&of, "ledger.groups.0.name"), "conv2d");
+    assert_true(number_at(&of, "ledger.groups.0.time_std_ms") == 0.125);
+    assert_true(isnan(number_at(&of, "ledger.groups.1.time_std_ms")));
+    assert_int_equal(count_at(&of, "ledger.groups"), 3);
     expect_studies(&of);
     profile_free(of.p);
     sbuf_free(&text);
@@ -590,29 +589,25 @@ static void test_gpu(void **state)
     sbuf text = written(p, "json");
     assay_result of = {.kind = &profile_kind, .saved = true, .p = read_text(text.p)};
     assert_true(profile_settle(of.p));
-    assay_gpu g = {.size = sizeof g};
-    assay_gpu_event e = {.size = sizeof e};
-    assay_config c = {.size = sizeof c};
-    assert_true(assay_profile_gpu(&of, &g));
-    assert_true(g.available && g.ranges && g.devices == 2 && g.n_events == 2);
-    assert_string_equal(g.name, "Stand-in");
-    assert_string_equal(g.driver, "535.1");
-    assert_true(assay_profile_gpu_event(&of, 0, &e) && !e.copy && e.count == 12);
-    assert_float_equal(e.time_ms, 0.25, 0);
-    assert_true(assay_profile_gpu_event(&of, 1, &e) && e.copy && e.count == UINT64_MAX);
-    assert_string_equal(e.name, "Memcpy HtoD");
-    assert_false(assay_profile_gpu_event(&of, 2, &e));
-    assert_true(assay_profile_config(&of, 0, &c));
-    assert_float_equal(c.gpu_percent, 40.5, 0);
-    assert_float_equal(c.gpu_power_w, 99.75, 0);
-    assert_true(c.gpu_memory_peak == 1ull << 31);
-    assert_float_equal(c.percent_of_peak, 62.5, 0);
-    assert_float_equal(c.percent_of_bandwidth, 101.25, 0);
+    assert_true(number_at(&of, "gpu.available") == 1 && number_at(&of, "gpu.ranges") == 1);
+    assert_int_equal(count_at(&of, "gpu.events"), 2);
+    assert_string_equal(text_at(&of, "gpu.name"), "Stand-in");
+    assert_string_equal(text_at(&of, "gpu.driver"), "535.1");
+    assert_int_equal(whole_at(&of, "gpu.events.0.count"), 12);
+    assert_true(number_at(&of, "gpu.events.0.time_ms") == 0.25);
+    assert_true(isnan(number_at(&of, "gpu.events.1.count")));
+    assert_string_equal(text_at(&of, "gpu.events.1.name"), "Memcpy HtoD");
+    assert_true(number_at(&of, "configurations.0.utilization.gpu_percent") == 40.5);
+    assert_true(number_at(&of, "configurations.0.utilization.gpu_power_w") == 99.75);
+    assert_true(number_at(&of, "configurations.0.utilization.gpu_memory_peak") ==
+                (double)(1ull << 31));
+    assert_true(number_at(&of, "configurations.0.throughput.percent_of_peak") == 62.5);
+    assert_true(number_at(&of, "configurations.0.throughput.percent_of_bandwidth") == 101.25);
     profile_free(of.p);
     sbuf_free(&text);
     p->measured = NULL;
     of.p = p;
-    assert_false(assay_profile_gpu(&of, &g) || assay_profile_gpu_event(&of, 0, &e));
+    assert_int_equal(count_at(&of, "gpu"), 0);
     profile_free(p);
 }
 
@@ -762,14 +757,14 @@ static void test_document(void **state)
 {
     (void)state;
     assay_error err = {0};
-    assay_document d = {.size = sizeof d};
-    assert_int_equal(assay_document_of("tests/data/results/profile-0.1.json", &d, &err), ASSAY_OK);
-    assert_string_equal(d.schema, "assay.profile");
-    assert_true(d.what && *d.what);
-    assert_true(d.version == 1);
-    assert_int_equal(assay_document_of("tests/models/gru_tagger.onnx", &d, &err),
+    char schema[ASSAY_SCHEMA_BYTES];
+    assert_int_equal(assay_result_schema("tests/data/results/profile-0.1.json", schema, &err),
+                     ASSAY_OK);
+    assert_string_equal(schema, "assay.profile");
+    assert_int_equal(assay_result_schema("tests/models/gru_tagger.onnx", schema, &err),
                      ASSAY_ERR_MALFORMED);
-    assert_int_equal(assay_document_of("no/such", &d, &err), ASSAY_ERR_SYSTEM);
+    assert_string_equal(schema, "");
+    assert_int_equal(assay_result_schema("no/such", schema, &err), ASSAY_ERR_SYSTEM);
 }
 
 /* ---- numbers ---- */

@@ -9,7 +9,7 @@
 #include <zlib.h>
 #include <cmocka.h>
 
-#include <assay/assay.h>
+#include <assay/study.h>
 
 #include "report/page.h"
 #include "report/report.h"

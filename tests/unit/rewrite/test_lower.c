@@ -12,6 +12,7 @@
 #include "formats/onnx_write.h"
 #include "ir/verify.h"
 #include "rewrite/lower.h"
+#include "support/values.h"
 #include "zoo/zoo.h"
 
 static void must(assay_status s, const assay_error *err)
@@ -150,18 +151,18 @@ static void shapes_agree(const ir_model *m)
     arena_free(a);
 }
 
-static assay_totals totals_of(const ir_model *m)
+static totals model_totals(const ir_model *m)
 {
     sbuf out = {0};
     wire_sink to = wire_sink_sbuf(&out);
-    assay_totals t = {.size = sizeof t};
+    totals t;
     assay_model *model = NULL;
     assay_result *p = NULL;
     assay_error err = {0};
     must(onnx_write_sinks(m, NULL, &to, NULL, "", NULL, &err), &err);
     must(assay_model_from_bytes(out.p, out.n, "net", NULL, &model, &err), &err);
     must(assay_analyze(model, NULL, &p, &err), &err);
-    assay_profile_totals(p, &t);
+    t = totals_of(p);
     assay_result_free(p);
     assay_model_free(model);
     sbuf_free(&out);
@@ -171,7 +172,7 @@ static assay_totals totals_of(const ir_model *m)
 static void every_opset(void **state)
 {
     ir_model *whole = made(build);
-    assay_totals want = totals_of(whole);
+    totals want = model_totals(whole);
     (void)state;
     assert_true(want.macs > 0 && want.parameters > 0 && want.nodes_unknown == 0);
     for (int opset = LOWER_OLDEST; opset <= LOWER_NEWEST; opset++) {
@@ -182,7 +183,7 @@ static void every_opset(void **state)
         assert_int_equal(ir_opset_version(m, STR("")), opset);
         no_composites(m, opset);
         shapes_agree(m);
-        assay_totals got = totals_of(m);
+        totals got = model_totals(m);
         assert_int_equal(got.macs, want.macs);
         assert_int_equal(got.parameters, want.parameters);
         ir_model_free(m);
@@ -252,7 +253,7 @@ static void refusals(void **state)
 static void down_and_up(void **state)
 {
     ir_model *whole = made(others);
-    assay_totals want = totals_of(whole);
+    totals want = model_totals(whole);
     assay_error err = {0};
     (void)state;
     for (int opset = LOWER_OLDEST; opset < LOWER_NEWEST; opset++) {
@@ -263,7 +264,7 @@ static void down_and_up(void **state)
             must(ir_verify(m, &err), &err);
             assert_int_equal(ir_opset_version(m, STR("")), up);
             shapes_agree(m);
-            assert_int_equal(totals_of(m).macs, want.macs);
+            assert_int_equal(model_totals(m).macs, want.macs);
         }
         ir_model_free(m);
     }

@@ -1,5 +1,8 @@
 /* The history: kept and found again, by several processes at once, through kill -9, from older schemas, and
  * refused when it is not ours. */
+#include <assay/history.h>
+
+#include <math.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -18,6 +21,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "store/store_impl.h"
+#include "support/values.h"
 
 static char *folder;
 
@@ -84,7 +88,7 @@ static uint64_t count(assay_store *s, const assay_record_filter *f)
 {
     assay_result *runs;
     assert_int_equal(assay_store_list(s, f, &runs, NULL), ASSAY_OK);
-    uint64_t n = assay_runs_total(runs);
+    uint64_t n = whole_at(runs, "total");
     assay_result_free(runs);
     return n;
 }
@@ -94,7 +98,6 @@ static void test_kept(void **state)
     char path[512];
     assay_store *s = open_new(path_of(path, "sub/kept.db"));
     assay_error err;
-    assay_run r = {.size = sizeof r};
     assay_result *runs;
     char *text;
     size_t n;
@@ -104,16 +107,14 @@ static void test_kept(void **state)
     assert_int_equal(assay_store_tag(s, a, (const char *[]){"x", "y z"}, 2, NULL, 0, &err),
                      ASSAY_OK);
     assert_int_equal(assay_store_list(s, NULL, &runs, &err), ASSAY_OK);
-    assert_true(assay_runs_at(runs, 0, &r));
-    assert_int_equal(r.id, b); /* newest first */
-    assert_true(assay_runs_at(runs, 1, &r));
-    assert_string_equal(r.model, "dir/net.onnx");
-    assert_string_equal(r.created, "2026-11-01T00:00:00Z");
-    assert_string_equal(r.host, "Test CPU, 4 cores");
-    assert_true(r.p50_ms == 5);
-    assert_int_equal(r.n_tags, 2);
-    assert_string_equal(r.tags[1], "y z");
-    assert_false(assay_runs_at(runs, 2, &r));
+    assert_int_equal(whole_at(runs, "runs.0.id"), b); /* newest first */
+    assert_string_equal(text_at(runs, "runs.1.model"), "dir/net.onnx");
+    assert_string_equal(text_at(runs, "runs.1.created"), "2026-11-01T00:00:00Z");
+    assert_string_equal(text_at(runs, "runs.1.host"), "Test CPU, 4 cores");
+    assert_true(number_at(runs, "runs.1.p50_ms") == 5);
+    assert_int_equal(count_at(runs, "runs.1.tags"), 2);
+    assert_string_equal(text_at(runs, "runs.1.tags.1"), "y z");
+    assert_int_equal(count_at(runs, "runs"), 2);
     /* Whole numbers stay whole, beyond what a double holds. */
     assert_int_equal(assay_result_write(runs, "json", NULL, &text, &n, &err), ASSAY_OK);
     assert_non_null(strstr(text, "\"macs\": 9007199254740993"));
@@ -156,11 +157,9 @@ static void test_filters(void **state)
     const assay_record_filter bad = {.size = sizeof bad, .since = "yesterday"};
     assert_int_equal(assay_store_list(s, &bad, &runs, &err), ASSAY_ERR_USAGE);
     assert_int_equal(assay_store_models(s, &runs, NULL), ASSAY_OK);
-    assert_int_equal(assay_runs_total(runs), 3);
-    assay_run r = {.size = sizeof r};
-    assert_true(assay_runs_at(runs, 0, &r));
-    assert_int_equal(r.runs, 3);
-    assert_string_equal(r.created, "2026-11-06T00:00:00Z");
+    assert_int_equal(count_at(runs, "models"), 3);
+    assert_int_equal(whole_at(runs, "models.0.runs"), 3);
+    assert_string_equal(text_at(runs, "models.0.newest.created"), "2026-11-06T00:00:00Z");
     assay_result_free(runs);
     assay_store_close(s);
 }
@@ -238,13 +237,13 @@ static void test_many_tags(void **state)
     assay_store_close(s);
 }
 
-static assay_run only(assay_store *s, const char *model, assay_result **runs)
+static assay_result *only(assay_store *s, const char *model)
 {
-    assay_run r = {.size = sizeof r};
+    assay_result *runs;
     const assay_record_filter f = {.size = sizeof f, .model = model};
-    assert_int_equal(assay_store_list(s, &f, runs, NULL), ASSAY_OK);
-    assert_true(assay_runs_at(*runs, 0, &r));
-    return r;
+    assert_int_equal(assay_store_list(s, &f, &runs, NULL), ASSAY_OK);
+    assert_true(count_at(runs, "runs") > 0);
+    return runs;
 }
 
 /* What is no profile is kept whole, and listed by what it holds: nothing of it is a zero that nobody told. */
@@ -264,7 +263,6 @@ static void test_kinds(void **state)
     assay_error err;
     assay_result *runs;
     assay_result *trend;
-    assay_trend_info info = {.size = sizeof info};
     char *text;
     size_t n;
     int64_t id;
@@ -273,23 +271,28 @@ static void test_kinds(void **state)
                      ASSAY_OK);
     assert_int_equal(assay_store_add(s, machine, strlen(machine), "m", NULL, 0, NULL, &err),
                      ASSAY_OK);
-    assay_run r = only(s, "sd21", &runs);
-    assert_string_equal(r.kind, "pipeline");
-    assert_string_equal(r.created, "2026-11-01T00:00:00Z");
-    assert_true(r.mean_ms == 500 && r.throughput == 4 && r.macs == 100 && r.parameters == 5);
-    assert_true(r.p50_ms < 0 && r.memory_bytes < 0);
-    assert_int_equal(r.batch, 2);
+    runs = only(s, "sd21");
+    assert_string_equal(text_at(runs, "runs.0.kind"), "pipeline");
+    assert_string_equal(text_at(runs, "runs.0.created"), "2026-11-01T00:00:00Z");
+    assert_true(number_at(runs, "runs.0.mean_ms") == 500);
+    assert_true(number_at(runs, "runs.0.throughput") == 4);
+    assert_true(number_at(runs, "runs.0.macs") == 100);
+    assert_true(number_at(runs, "runs.0.parameters") == 5);
+    assert_true(isnan(number_at(runs, "runs.0.p50_ms")));
+    assert_true(isnan(number_at(runs, "runs.0.memory_bytes")));
+    assert_int_equal(whole_at(runs, "runs.0.batch"), 2);
     assay_result_free(runs);
-    r = only(s, "machine", &runs);
-    assert_string_equal(r.kind, "machine");
-    assert_string_equal(r.host, "Test CPU, 2 cores");
-    assert_true(r.mean_ms < 0 && r.throughput < 0 && r.macs < 0);
+    runs = only(s, "machine");
+    assert_string_equal(text_at(runs, "runs.0.kind"), "machine");
+    assert_string_equal(text_at(runs, "runs.0.host"), "Test CPU, 2 cores");
+    assert_true(isnan(number_at(runs, "runs.0.mean_ms")));
+    assert_true(isnan(number_at(runs, "runs.0.throughput")));
+    assert_true(isnan(number_at(runs, "runs.0.macs")));
     assay_result_free(runs);
     const assay_trend_request q = {
         .size = sizeof q, .model = "machine", .metric = "flops-per-second"};
     assert_int_equal(assay_store_trend(s, &q, &trend, &err), ASSAY_OK);
-    assay_trend_totals(trend, &info);
-    assert_true(info.newest == 2e9);
+    assert_true(number_at(trend, "newest") == 2e9);
     assay_result_free(trend);
     assay_result *kept;
     assert_int_equal(assay_store_get(s, id, NULL, &kept, &err), ASSAY_OK);
@@ -455,16 +458,13 @@ static void test_migrated(void **state)
     run_sql(path_of(path, "v1.db"), sql);
     assay_store *s = open_new(path);
     assay_result *runs;
-    assay_run r = {.size = sizeof r};
     assert_int_equal(assay_store_list(s, NULL, &runs, NULL), ASSAY_OK);
-    assert_true(assay_runs_at(runs, 0, &r));
-    assert_int_equal(r.id, 9);
-    assert_string_equal(r.kind, "watch"); /* from the document */
-    assert_true(assay_runs_at(runs, 1, &r));
-    assert_int_equal(r.id, 7);
-    assert_true(r.p50_ms == 4); /* from the document */
-    assert_string_equal(r.kind, "profile");
-    assert_string_equal(r.tags[0], "aged");
+    assert_int_equal(whole_at(runs, "runs.0.id"), 9);
+    assert_string_equal(text_at(runs, "runs.0.kind"), "watch"); /* from the document */
+    assert_int_equal(whole_at(runs, "runs.1.id"), 7);
+    assert_true(number_at(runs, "runs.1.p50_ms") == 4); /* from the document */
+    assert_string_equal(text_at(runs, "runs.1.kind"), "profile");
+    assert_string_equal(text_at(runs, "runs.1.tags.0"), "aged");
     assay_result_free(runs);
     save(s, "new", "2026-11-01T00:00:00Z", 5);
     assay_store_close(s);

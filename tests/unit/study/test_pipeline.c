@@ -11,13 +11,15 @@
 
 #include <cmocka.h>
 
-#include <assay/assay.h>
+#include <assay/measure.h>
+#include <assay/study.h>
 
 #include "base/arena.h"
 #include "base/error.h"
 #include "study/language.h"
 #include "study/pipeline.h"
 #include "support/skip.h"
+#include "support/values.h"
 
 static assay_options *options(const char *const *pairs)
 {
@@ -30,15 +32,64 @@ static assay_options *options(const char *const *pairs)
 }
 #define OPTIONS(...) options((const char *const[]){__VA_ARGS__, NULL})
 
-static assay_pipeline_info run(const char *model, assay_options *o, assay_result **out)
+/* 0 where there is none; times are negative then. */
+typedef struct cost {
+    const char *kind, *model, *component;
+    bool enabled;
+    uint64_t parameters, steps, passes_per_step, macs_per_pass, macs_per_step;
+    uint64_t amortised_macs_per_step, vae_macs, text_encoder_macs, total_macs;
+    size_t n_components, n_warnings, n_devices;
+    double inference_time_s;
+} cost;
+
+static cost cost_of(const assay_result *p)
 {
-    assay_pipeline_info info = {.size = sizeof info};
+    double time = number_at(p, "inference_time_seconds");
+    return (cost){.kind = text_at(p, "kind"),
+                  .model = text_at(p, "model"),
+                  .component = text_at(p, "model_component"),
+                  .enabled = number_at(p, "enabled") > 0,
+                  .parameters = whole_at(p, "total_params"),
+                  .steps = whole_at(p, "steps_run"),
+                  .passes_per_step = whole_at(p, "passes_per_step"),
+                  .macs_per_pass = whole_at(p, "macs_per_pass"),
+                  .macs_per_step = whole_at(p, "macs_per_step"),
+                  .amortised_macs_per_step = whole_at(p, "amortised_macs_per_step"),
+                  .vae_macs = whole_at(p, "vae_macs"),
+                  .text_encoder_macs = whole_at(p, "text_encoder_macs"),
+                  .total_macs = whole_at(p, "total_macs"),
+                  .n_components = count_at(p, "components"),
+                  .n_warnings = count_at(p, "warnings"),
+                  .n_devices = count_at(p, "devices"),
+                  .inference_time_s = time >= 0 ? time : -1};
+}
+
+typedef struct component {
+    const char *role, *error;
+    uint64_t macs, calls, total_macs, attention_macs;
+    double percent, time_ms;
+} component;
+
+static bool component_at(const assay_result *p, size_t i, component *out)
+{
+    *out = (component){.role = text_at(p, "components.%zu.role", i),
+                       .error = text_at(p, "components.%zu.error", i),
+                       .macs = whole_at(p, "components.%zu.macs_per_call", i),
+                       .calls = whole_at(p, "components.%zu.calls", i),
+                       .total_macs = whole_at(p, "components.%zu.macs", i),
+                       .attention_macs = whole_at(p, "components.%zu.attention.macs", i),
+                       .percent = number_at(p, "components.%zu.percent", i),
+                       .time_ms = number_at(p, "components.%zu.time_ms", i)};
+    return i < count_at(p, "components");
+}
+
+static cost run(const char *model, assay_options *o, assay_result **out)
+{
     assay_error err;
     if (assay_pipeline(model, o, out, &err) != ASSAY_OK)
         fail_msg("%s: %s", model ? model : "-", err.message);
-    assay_pipeline_totals(*out, &info);
     assay_options_free(o);
-    return info;
+    return cost_of(*out);
 }
 
 /* ---- images ---- */
@@ -46,11 +97,11 @@ static assay_pipeline_info run(const char *model, assay_options *o, assay_result
 static void sd21_is_exact(void **state)
 {
     assay_result *p;
-    assay_component c = {.size = sizeof c};
+    component c;
     (void)state;
-    assay_pipeline_info i = run(
-        "sd21", OPTIONS("height", "512", "width", "512", "steps", "30", "guidance-scale", "7.5"),
-        &p);
+    cost i = run("sd21",
+                 OPTIONS("height", "512", "width", "512", "steps", "30", "guidance-scale", "7.5"),
+                 &p);
     assert_int_equal(i.parameters, 865910724);
     assert_int_equal(i.macs_per_pass, 402128732160);
     assert_int_equal(i.passes_per_step, 2);
@@ -61,13 +112,13 @@ static void sd21_is_exact(void **state)
     assert_int_equal(i.amortised_macs_per_step, i.total_macs / 30);
     assert_string_equal(i.component, "unet");
     assert_int_equal(i.n_components, 3);
-    assert_true(assay_pipeline_component(p, 1, &c));
+    assert_true(component_at(p, 1, &c));
     assert_string_equal(c.role, "denoiser");
-    assert_int_equal(c.attention_qk_macs + c.attention_av_macs, 63026135040);
+    assert_int_equal(c.attention_macs, 63026135040);
     assert_true(c.percent > 94.87 && c.percent < 94.89);
-    assert_true(assay_pipeline_component(p, 2, &c));
+    assert_true(component_at(p, 2, &c));
     assert_true(c.percent > 4.94 && c.percent < 4.95);
-    assert_false(assay_pipeline_component(p, 3, &c));
+    assert_false(component_at(p, 3, &c));
     assay_result_free(p);
 }
 
@@ -75,7 +126,7 @@ static void guidance_decides_passes_and_prompts(void **state)
 {
     assay_result *p;
     (void)state;
-    assay_pipeline_info i = run("sd21", OPTIONS("guidance-scale", "1", "steps", "10"), &p);
+    cost i = run("sd21", OPTIONS("guidance-scale", "1", "steps", "10"), &p);
     assert_int_equal(i.passes_per_step, 1);
     assert_int_equal(i.text_encoder_macs, 22563616768);
     assay_result_free(p);
@@ -91,12 +142,12 @@ static void guidance_decides_passes_and_prompts(void **state)
 static void strength_runs_part_of_the_steps_and_encodes(void **state)
 {
     assay_result *p;
-    assay_component c = {.size = sizeof c};
+    component c;
     (void)state;
-    assay_pipeline_info i = run("sd15", OPTIONS("strength", "0.8", "steps", "50"), &p);
+    cost i = run("sd15", OPTIONS("strength", "0.8", "steps", "50"), &p);
     assert_int_equal(i.steps, 40);
     assert_int_equal(i.n_components, 4);
-    assert_true(assay_pipeline_component(p, 1, &c));
+    assert_true(component_at(p, 1, &c));
     assert_string_equal(c.role, "vae_encoder");
     assert_int_equal(c.calls, 1);
     assert_int_equal(i.vae_macs, c.macs + 1257259466752);
@@ -109,7 +160,7 @@ static void every_pipeline_runs(void **state)
     assay_result *p;
     (void)state;
     for (size_t k = 0; assay_pipeline_at(k, &name); k++) {
-        assay_pipeline_info i = run(name, OPTIONS("steps", "3"), &p);
+        cost i = run(name, OPTIONS("steps", "3"), &p);
         assert_int_equal(i.n_warnings, 0);
         assert_true(i.total_macs > i.macs_per_step && i.macs_per_step >= i.macs_per_pass);
         assay_result_free(p);
@@ -141,34 +192,11 @@ static void sweeps_give_ratios_and_exponents(void **state)
     arena_free(a);
 }
 
-static void single_questions(void **state)
-{
-    uint64_t macs;
-    assay_error err;
-    assay_pipeline_info i = {.size = sizeof i};
-    (void)state;
-    assert_int_equal(assay_pipeline_denoiser_macs("sd21", 512, 512, 0, 7.5, &macs, &err), ASSAY_OK);
-    assert_int_equal(macs, 804257464320);
-    assert_int_equal(assay_pipeline_denoiser_macs("sd21", 512, 512, 0, 1.0, &macs, &err), ASSAY_OK);
-    assert_int_equal(macs, 402128732160);
-    assert_int_equal(assay_pipeline_vae_decode_macs("sd21", 512, 512, &macs, &err), ASSAY_OK);
-    assert_int_equal(macs, 1257259466752);
-    assert_int_equal(assay_pipeline_text_encoder_macs("sd21", 0, true, &macs, &err), ASSAY_OK);
-    assert_int_equal(macs, 45127233536);
-    assert_int_equal(assay_pipeline_summarize("sd21", 512, 512, 30, 0, 7.5, &i, &err), ASSAY_OK);
-    assert_int_equal(i.total_macs, 25430110629888);
-    assert_int_equal(assay_pipeline_denoiser_macs("no-such", 0, 0, 0, -1, &macs, &err),
-                     ASSAY_ERR_USAGE);
-    assert_int_equal(macs, 0);
-    assert_int_equal(assay_pipeline_denoiser_macs("sd21", 511, 512, 0, 1, &macs, &err),
-                     ASSAY_ERR_USAGE);
-}
-
 static void profiling_can_be_switched_off(void **state)
 {
     assay_result *p;
     (void)state;
-    assay_pipeline_info i = run("whatever", OPTIONS("no-profiling", "true"), &p);
+    cost i = run("whatever", OPTIONS("no-profiling", "true"), &p);
     assert_false(i.enabled);
     assert_int_equal(i.total_macs, 0);
     assert_string_equal(i.kind, "");
@@ -197,7 +225,7 @@ static void write_text(const char *path, const char *text)
 static void unknown_components_do_not_fail(void **state)
 {
     char path[] = P_tmpdir "/assay-pipeline-XXXXXX";
-    assay_component c = {.size = sizeof c};
+    component c;
     assay_result *p;
     (void)state;
     int fd = mkstemp(path);
@@ -210,16 +238,16 @@ static void unknown_components_do_not_fail(void **state)
         "{\"model\": \"no-such-network\", \"role\": \"text_encoder\"}, "
         "{\"model\": \"sd-vae\", \"role\": \"vae_decoder\"}, "
         "{\"model\": \"resnet50\", \"role\": \"other\", \"name\": \"judge\", \"calls\": 2}]}");
-    assay_pipeline_info i = run(NULL, OPTIONS("pipeline-file", path), &p);
+    cost i = run(NULL, OPTIONS("pipeline-file", path), &p);
     remove(path);
     assert_int_equal(i.n_warnings, 1);
     assert_int_equal(i.n_components, 4);
     assert_int_equal(i.steps, 4);
     assert_int_equal(i.passes_per_step, 2);
-    assert_true(assay_pipeline_component(p, 1, &c));
+    assert_true(component_at(p, 1, &c));
     assert_true(strstr(c.error, "no-such-network") != NULL);
     assert_int_equal(c.total_macs, 0);
-    assert_true(assay_pipeline_component(p, 3, &c));
+    assert_true(component_at(p, 3, &c));
     assert_int_equal(c.total_macs, 2 * 4089184256);
     assay_result_free(p);
 }
@@ -242,7 +270,7 @@ static void small_pipeline_is_measured(void **state)
         "\"norm_num_groups\": 4}}]}";
     char path[] = P_tmpdir "/assay-pipeline-XXXXXX";
     assay_engine_info engine = {.size = sizeof engine};
-    assay_component c = {.size = sizeof c};
+    component c;
     assay_result *p;
     assay_error err;
     (void)state;
@@ -251,7 +279,7 @@ static void small_pipeline_is_measured(void **state)
     int fd = mkstemp(path);
     assert_true(fd >= 0);
     write_text(path, small);
-    assay_pipeline_info i = run(NULL, OPTIONS("pipeline-file", path), &p);
+    cost i = run(NULL, OPTIONS("pipeline-file", path), &p);
     remove(path);
     assert_true(i.inference_time_s < 0);
     assay_options *o = OPTIONS("num-runs", "3", "warmup-runs", "1");
@@ -259,11 +287,11 @@ static void small_pipeline_is_measured(void **state)
         fail_msg("%s", err.message);
     assay_options_free(o);
     double sum = 0;
-    for (size_t k = 0; assay_pipeline_component(p, k, &c); k++) {
+    for (size_t k = 0; component_at(p, k, &c); k++) {
         assert_true(c.time_ms > 0);
         sum += c.time_ms * (double)c.calls / 1e3;
     }
-    assay_pipeline_totals(p, &i);
+    i = cost_of(p);
     assert_true(i.inference_time_s > 0.999 * sum && i.inference_time_s < 1.001 * sum);
     assay_result_free(p);
 }
@@ -440,10 +468,10 @@ static uint64_t weights_of_graph(const char *model)
     assay_error err;
     assay_model *m;
     assay_result *p;
-    assay_totals t = {.size = sizeof t};
+    totals t;
     assert_int_equal(assay_model_open(model, &m, &err), ASSAY_OK);
     assert_int_equal(assay_analyze(m, NULL, &p, &err), ASSAY_OK);
-    assay_profile_totals(p, &t);
+    t = totals_of(p);
     assay_result_free(p);
     assay_model_free(m);
     return t.weights_bytes;
@@ -470,28 +498,27 @@ static void one_native_type(void **state)
 static void devices_give_the_least_times(void **state)
 {
     assay_result *p;
-    assay_pipeline_place d = {.size = sizeof d};
     (void)state;
-    assay_pipeline_info i = run(
-        "llama-2-7b", OPTIONS("prompt-tokens", "512", "generate", "2", "hardware", "a100-80,t4"),
-        &p);
+    cost i = run("llama-2-7b",
+                 OPTIONS("prompt-tokens", "512", "generate", "2", "hardware", "a100-80,t4"), &p);
     assert_int_equal(i.n_devices, 2);
-    assert_true(i.tokens_per_s < 0 && i.time_to_first_token_s < 0);
-    assert_true(assay_pipeline_on(p, 0, &d));
-    assert_string_equal(d.device, "a100-80");
-    assert_string_equal(d.precision, "fp16"); /* what the model is published in */
-    assert_string_equal(d.prefill_bound, "compute");
-    assert_string_equal(d.decode_bound, "memory");
+    assert_int_equal(count_at(p, "measured"), 0);
+    assert_string_equal(text_at(p, "devices.0.name"), "a100-80");
+    assert_string_equal(text_at(p, "devices.0.precision"), "fp16"); /* as it is published */
+    assert_string_equal(text_at(p, "devices.0.prefill_bound"), "compute");
+    assert_string_equal(text_at(p, "devices.0.decode_bound"), "memory");
+    double per_token = number_at(p, "devices.0.time_per_token_ms") / 1e3;
+    double first_token = number_at(p, "devices.0.time_to_first_token_ms") / 1e3;
+    double rate = number_at(p, "devices.0.tokens_per_second");
     double least = 2.0 * (6738415616.0 - 131072000.0) / 2.039e12; /* weights but the embedding */
-    assert_true(d.time_per_token_s > least && d.time_per_token_s < 1.1 * least);
+    assert_true(per_token > least && per_token < 1.1 * least);
     double compute = 2.0 * 6607077376.0 * 512 / 312e12;
-    assert_true(d.time_to_first_token_s > 0.9 * compute && d.time_to_first_token_s < 1.2 * compute);
-    assert_true(d.fits && d.largest_context > 512 && d.largest_batch > 1);
-    assert_true(d.tokens_per_s * d.time_per_token_s > 0.999 &&
-                d.tokens_per_s * d.time_per_token_s < 1.001);
-    assert_true(assay_pipeline_on(p, 1, &d));
-    assert_string_equal(d.precision, "fp16"); /* a T4 has no bf16 */
-    assert_false(assay_pipeline_on(p, 2, &d));
+    assert_true(first_token > 0.9 * compute && first_token < 1.2 * compute);
+    assert_true(number_at(p, "devices.0.fits") == 1);
+    assert_true(number_at(p, "devices.0.largest_context") > 512);
+    assert_true(number_at(p, "devices.0.largest_batch") > 1);
+    assert_true(rate * per_token > 0.999 && rate * per_token < 1.001);
+    assert_string_equal(text_at(p, "devices.1.precision"), "fp16"); /* a T4 has no bf16 */
     assay_result_free(p);
 }
 
@@ -499,7 +526,6 @@ static void devices_give_the_least_times(void **state)
 static void small_language_model_is_measured(void **state)
 {
     assay_engine_info engine = {.size = sizeof engine};
-    assay_pipeline_info i = {.size = sizeof i};
     assay_result *p;
     assay_error err;
     (void)state;
@@ -515,12 +541,13 @@ static void small_language_model_is_measured(void **state)
     assert_int_equal(assay_pipeline("llama-7b", o, &p, &err), ASSAY_OK);
     if (assay_pipeline_measure(p, o, NULL, &err) != ASSAY_OK)
         fail_msg("%s", err.message);
-    assay_pipeline_totals(p, &i);
-    assert_true(i.time_to_first_token_s > 0 && i.time_per_token_s > 0);
-    assert_true(i.tokens_per_s * i.time_per_token_s > 2.99 &&
-                i.tokens_per_s * i.time_per_token_s < 3.01);
-    double all = i.time_to_first_token_s + 4 * i.time_per_token_s;
-    assert_true(i.inference_time_s > 0.999 * all && i.inference_time_s < 1.001 * all);
+    double first = number_at(p, "measured.time_to_first_token_ms") / 1e3;
+    double per_token = number_at(p, "measured.time_per_token_ms") / 1e3;
+    double rate = number_at(p, "measured.tokens_per_second");
+    assert_true(first > 0 && per_token > 0);
+    assert_true(rate * per_token > 2.99 && rate * per_token < 3.01);
+    double all = first + 4 * per_token, total = number_at(p, "measured.total_seconds");
+    assert_true(total > 0.999 * all && total < 1.001 * all);
     assay_result_free(p);
     assay_options_free(o);
 }
@@ -544,7 +571,6 @@ int run_test_pipeline(void)
         cmocka_unit_test(strength_runs_part_of_the_steps_and_encodes),
         cmocka_unit_test(every_pipeline_runs),
         cmocka_unit_test(sweeps_give_ratios_and_exponents),
-        cmocka_unit_test(single_questions),
         cmocka_unit_test(profiling_can_be_switched_off),
         cmocka_unit_test(unknown_components_do_not_fail),
         cmocka_unit_test(small_pipeline_is_measured),

@@ -9,10 +9,11 @@
 #include <cmocka.h>
 // clang-format on
 
-#include <assay/assay.h>
+#include <assay/study.h>
 
 #include "study/scaling.h"
 #include "study/scaling_memo.h"
+#include "support/values.h"
 
 /* ---- functions of our own behind the callback ---- */
 
@@ -234,18 +235,20 @@ static assay_result *scale(const char *model, const char *const *options, assay_
 static void term_is(const assay_result *s, const char *metric, size_t i, int64_t numerator,
                     uint8_t power)
 {
-    assay_term t = {.size = sizeof t};
-    assert_true(assay_scaling_term(s, metric, i, &t));
-    assert_int_equal(t.numerator, numerator);
-    assert_int_equal(t.denominator, 1);
-    assert_int_equal(t.powers[0], power);
+    assay_value p = {.size = sizeof p};
+    char powers[64];
+    snprintf(powers, sizeof powers, "forms.%s.terms.%zu.powers", metric, i);
+    assert_int_equal(whole_at(s, "forms.%s.terms.%zu.numerator", metric, i), numerator);
+    assert_int_equal(whole_at(s, "forms.%s.terms.%zu.denominator", metric, i), 1);
+    bool any = assay_result_item(s, powers, 0, &p);
+    assert_int_equal(any ? p.whole : 0, power);
 }
 
 static bool is_exact(const assay_result *s, const char *metric, size_t n_terms)
 {
-    assay_form f = {.size = sizeof f};
-    assert_true(assay_scaling_form(s, metric, &f));
-    return f.exact && f.n_terms == n_terms && f.checked >= 3;
+    return number_at(s, "forms.%s.exact", metric) == 1 &&
+           count_at(s, "forms.%s.terms", metric) == n_terms &&
+           number_at(s, "forms.%s.checked", metric) >= 3;
 }
 
 static void test_resnet50_is_linear_in_batch(void **state)
@@ -258,11 +261,10 @@ static void test_resnet50_is_linear_in_batch(void **state)
     assert_true(is_exact(s, "parameters", 1));
     term_is(s, "parameters", 0, 25557032, 0);
     assert_true(is_exact(s, "peak_bytes", 2));
-    assay_answer a = {.size = sizeof a};
-    assert_true(assay_scaling_answer(s, 0, &a));
-    assert_string_equal(a.outcome, "found");
-    assert_true(a.figure <= 1u << 30 && a.next_figure > 1u << 30);
-    assert_true(a.next == a.at[0] + 1);
+    assert_string_equal(text_at(s, "answers.0.outcome"), "found");
+    assert_true(number_at(s, "answers.0.figure") <= 1u << 30);
+    assert_true(number_at(s, "answers.0.next_figure") > 1u << 30);
+    assert_true(number_at(s, "answers.0.next") == number_at(s, "answers.0.value") + 1);
     assay_result_free(s);
 }
 
@@ -271,10 +273,8 @@ static void test_vit_takes_patches(void **state)
 {
     (void)state;
     assay_result *s = scale("vit_b_16", OPTIONS("dim", "side=224..1024"), ASSAY_OK);
-    assay_axis x = {.size = sizeof x};
-    assert_true(assay_scaling_axis(s, 0, &x));
-    assert_int_equal(x.granule, 16);
-    assert_int_equal(x.accepted, 16);
+    assert_int_equal(whole_at(s, "axes.0.granule"), 16);
+    assert_int_equal(whole_at(s, "axes.0.accepted"), 16);
     assert_true(is_exact(s, "macs", 3));
     term_is(s, "macs", 0, 2 * 12 * 768, 4); /* QK and AV of 12 layers, width 768 */
     assay_result_free(s);
@@ -285,9 +285,7 @@ static void test_swinir_by_windows(void **state)
     (void)state;
     assay_result *s = scale("swinir_small",
                             OPTIONS("dim", "height=64..256", "input-shape", "1,1,64,64"), ASSAY_OK);
-    assay_axis x = {.size = sizeof x};
-    assert_true(assay_scaling_axis(s, 0, &x));
-    assert_int_equal(x.granule, 8);
+    assert_int_equal(whole_at(s, "axes.0.granule"), 8);
     assert_true(is_exact(s, "macs", 1));
     assay_result_free(s);
 }
@@ -317,17 +315,16 @@ static void said(const assay_result *s, const char *part)
 /* Bytes are those of the type that the model is published in, which is named; so is the cache. */
 static void test_native_precision(void **state)
 {
-    assay_point p = {.size = sizeof p};
     (void)state;
     assay_result *s = scale("llama-3.1-8b", OPTIONS("dim", "sequence=1,2"), ASSAY_OK);
-    assert_true(assay_scaling_point(s, 0, &p));
-    assert_int_equal(p.peak_bytes - p.activations_peak_bytes, 2 * 8030261248);
+    assert_int_equal(whole_at(s, "points.0.peak_bytes") -
+                         whole_at(s, "points.0.activations_peak_bytes"),
+                     2 * 8030261248);
     said(s, "\"precision\": \"bfloat16\"");
     said(s, "\"kv_cache\": \"excluded\"");
     assay_result_free(s);
     s = scale("llama-3.1-8b", OPTIONS("dim", "past=8,16", "set", "seq_len=1"), ASSAY_OK);
-    assert_true(assay_scaling_point(s, 1, &p));
-    assert_true(p.activations_peak_bytes > 131072 * 17);
+    assert_true(whole_at(s, "points.1.activations_peak_bytes") > 131072 * 17);
     said(s, "\"kv_cache\": \"included\"");
     assay_result_free(s);
     s = scale("llama-3.1-8b", OPTIONS("dim", "sequence=1,2", "precision", "fp32"), ASSAY_OK);
@@ -341,31 +338,29 @@ static void test_native_precision(void **state)
 /* Positions end at 1024: larger sizes are listed and left out, forms stand. */
 static void test_refused_sizes(void **state)
 {
-    assay_scaling_info info = {.size = sizeof info};
-    assay_point p = {.size = sizeof p};
+    size_t refused = 0;
     (void)state;
     assay_result *s = scale("gpt2", OPTIONS("dim", "seq=256..4096"), ASSAY_OK);
-    assay_scaling_totals(s, &info);
-    assert_true(info.n_refused >= 1 && info.n_refused < info.n_points);
-    assert_true(assay_scaling_point(s, info.n_points - 1, &p));
-    assert_non_null(strstr(p.refused, "1024 positions"));
+    size_t n = count_at(s, "points");
+    for (size_t i = 0; i < n; i++)
+        refused += *text_at(s, "points.%zu.refused", i) != 0;
+    assert_true(refused >= 1 && refused < n);
+    assert_non_null(strstr(text_at(s, "points.%zu.refused", n - 1), "1024 positions"));
     assert_true(is_exact(s, "macs", 2));
     assay_result_free(s);
 }
 
 static void test_files(void **state)
 {
-    assay_point p = {.size = sizeof p};
     (void)state;
     /* a fixed batch is rewritten, fixed sides are replaced */
     assay_result *s = scale("tests/models/resnet18.onnx",
                             OPTIONS("dim", "batch=1,3", "dim", "side=224,448"), ASSAY_OK);
-    assert_true(assay_scaling_point(s, 0, &p));
-    assert_int_equal(p.macs, 1814073344);
-    assert_true(assay_scaling_point(s, 3, &p));
-    assert_true(p.at[0] == 3 && p.at[1] == 448);
-    assert_int_equal(p.macs, 3 * (4 * (1814073344ull - 512000) + 512000));
-    assert_false(assay_scaling_point(s, 4, &p));
+    assert_int_equal(whole_at(s, "points.0.macs"), 1814073344);
+    assert_true(number_at(s, "points.3.sizes.batch") == 3);
+    assert_true(number_at(s, "points.3.sizes.side") == 448);
+    assert_int_equal(whole_at(s, "points.3.macs"), 3 * (4 * (1814073344ull - 512000) + 512000));
+    assert_int_equal(count_at(s, "points"), 4);
     assay_result_free(s);
     /* by index */
     s = scale("tests/models/resnet18.onnx", OPTIONS("dim", "input[2]=64..256"), ASSAY_OK);
@@ -380,10 +375,8 @@ static void test_parameters(void **state)
     assert_true(is_exact(s, "parameters", 3));
     assay_result_free(s);
     s = scale("efficientnet_b0", OPTIONS("dim", "width_mult=0.5,1.0,2.0"), ASSAY_OK);
-    assay_point p = {.size = sizeof p};
-    assert_true(assay_scaling_point(s, 1, &p));
-    assert_true(p.at[0] == 1.0);
-    assert_int_equal(p.parameters, 5288548);
+    assert_true(number_at(s, "points.1.sizes.width_mult") == 1.0);
+    assert_int_equal(whole_at(s, "points.1.parameters"), 5288548);
     assay_result_free(s);
 }
 

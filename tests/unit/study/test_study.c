@@ -8,7 +8,7 @@
 #include <cmocka.h>
 // clang-format on
 
-#include <assay/assay.h>
+#include <assay/study.h>
 
 #include "base/process.h"
 #include "profile/comparison.h"

@@ -1,5 +1,7 @@
 /* Every family that a config.json may name, in a small size, on the engine: it runs, and its outputs have
  * the shapes and types that were predicted; decoders also with a past. Skipped where no engine is. */
+#include <assay/measure.h>
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

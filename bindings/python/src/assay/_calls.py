@@ -206,8 +206,8 @@ def _engine_here(options: Dict[str, Any]) -> Dict[str, Any]:
 def _input_names(profile: Handle) -> List[str]:
     with profile as pointer:
         return [
-            _native.text(t.name)
-            for t in _native.rows(lib().assay_profile_input, _native.Tensor, pointer)
+            _native.text(lib().assay_result_text(pointer, b"config.inputs.%d.name" % i))
+            for i in range(lib().assay_result_count(pointer, b"config.inputs"))
         ]
 
 
@@ -395,12 +395,10 @@ def _unpickled(text: str) -> Profile:
 def _is_saved(value: Any) -> bool:
     if not isinstance(value, (str, os.PathLike)) or not os.fspath(value).endswith(".json"):
         return False
-    kind = _native.Document(size=ctypes.sizeof(_native.Document))
-    err = _native.Error()
-    status = lib().assay_document_of(
-        _native.encode(value, "the path"), ctypes.byref(kind), ctypes.byref(err)
-    )
-    return status == 0 and _native.text(kind.schema).startswith("assay.profile")
+    schema, err = ctypes.create_string_buffer(64), _native.Error()
+    name = _native.encode(value, "the path")
+    status = lib().assay_result_schema(name, schema, ctypes.byref(err))
+    return status == 0 and schema.value == b"assay.profile"
 
 
 def as_profile(value: Any, name: str = "the result") -> Optional[Profile]:
@@ -821,8 +819,12 @@ def devices(hardware: Optional[str] = None) -> List[Section]:
                     "fp16_acc16",
                 ),
             )
+            for key in ("memory_bytes", "bandwidth", "power_w", "overhead_s", "fp16_acc16"):
+                row[key] = row[key] if row[key] == row[key] else 0.0
             row["peak"] = {
-                _native.text(lib().assay_device_precision(i)): p for i, p in enumerate(d.peak) if p
+                _native.text(lib().assay_device_precision(i)): p
+                for i, p in enumerate(d.peak)
+                if p == p
             }
             rows.append(row)
         return rows

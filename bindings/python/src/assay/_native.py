@@ -1,5 +1,5 @@
-"""libassay through ctypes: where it is, its structs and its functions, as <assay/assay.h> declares
-them.
+"""libassay through ctypes: where it is, its structs and its functions, as <assay/assay.h>
+and its topic headers declare them.
 
 ctypes gives the interpreter free while a function of a CDLL runs. Nothing here keeps state but the
 loaded library itself. tests/python/package checks the structs against the header with a compiler.
@@ -43,26 +43,20 @@ class Error(Structure):
     ]
 
 
-class Totals(Structure):
+class Value(Structure):
     _fields_ = [
         ("size", c_size_t),
-        ("parameters", c_uint64),
-        ("trainable_parameters", c_uint64),
-        ("buffers", c_uint64),
-        ("flops", c_uint64),
-        ("macs", c_uint64),
-        ("memory_bytes", c_uint64),
-        ("operators", c_uint64),
-        ("weights_bytes", c_uint64),
-        ("file_size_bytes", c_uint64),
-        ("activations_peak_bytes", c_uint64),
-        ("peak_bytes", c_uint64),
-        ("lower_bound_bytes", c_uint64),
-        ("nodes_exact", c_uint64),
-        ("nodes_assumed", c_uint64),
-        ("nodes_unknown", c_uint64),
-        ("arithmetic_intensity", c_double),
-        ("work_band", c_char_p),
+        ("type", c_int),
+        ("truth", c_bool),
+        ("whole", c_uint64),
+        ("integer", c_int64),
+        ("real", c_double),
+        ("text", c_char_p),
+        ("count", c_size_t),
+        ("key", c_char_p),
+        ("unit", c_char_p),
+        ("label", c_char_p),
+        ("about", c_char_p),
     ]
 
 
@@ -114,25 +108,6 @@ class Input(Structure):
         ("dims", POINTER(c_int64)),
         ("data", c_void_p),
         ("n_bytes", c_size_t),
-    ]
-
-
-class Tensor(Structure):
-    _fields_ = [
-        ("size", c_size_t),
-        ("name", c_char_p),
-        ("dtype", c_char_p),
-        ("rank", c_int),
-        ("dims", POINTER(c_int64)),
-    ]
-
-
-class Document(Structure):
-    _fields_ = [
-        ("size", c_size_t),
-        ("schema", c_char * 64),
-        ("what", c_char_p),
-        ("version", c_int64),
     ]
 
 
@@ -230,26 +205,6 @@ class MetricInfo(Structure):
     ]
 
 
-class Verdict(Structure):
-    _fields_ = [
-        ("size", c_size_t),
-        ("metric", c_char_p),
-        ("title", c_char_p),
-        ("unit", c_char_p),
-        ("verdict", c_char_p),
-        ("why", c_char_p),
-        ("against_limit", c_bool),
-        ("at_least", c_bool),
-        ("limit", c_double),
-        ("value", c_double),
-        ("baseline", c_double),
-        ("ratio", c_double),
-        ("tested", c_bool),
-        ("ratio_low", c_double),
-        ("ratio_high", c_double),
-    ]
-
-
 class FormatInfo(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("suffix", c_char_p), ("about", c_char_p)]
 
@@ -327,19 +282,16 @@ class TrendRequest(Structure):
 # C names of the structs above, for the test that compares their layout.
 STRUCTS: Dict[str, Type[Structure]] = {
     "assay_error": Error,
-    "assay_totals": Totals,
+    "assay_value": Value,
     "assay_model_input": ModelInput,
     "assay_model_info": ModelInfo,
     "assay_option_info": OptionInfo,
     "assay_input": Input,
-    "assay_tensor": Tensor,
-    "assay_document": Document,
     "assay_export_info": ExportInfo,
     "assay_progress": Progress,
     "assay_hooks": Hooks,
     "assay_engine_info": EngineInfo,
     "assay_metric_info": MetricInfo,
-    "assay_verdict": Verdict,
     "assay_format_info": FormatInfo,
     "assay_op_info": OpInfo,
     "assay_lens_info": LensInfo,
@@ -369,17 +321,17 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "assay_options_set": (c_int, (_P, _TEXT, _TEXT, _E)),
     "assay_options_input": (c_int, (_P, POINTER(Input), _E)),
     "assay_option_at": (c_bool, (c_size_t, POINTER(OptionInfo))),
-    "assay_options_hooks": (None, (_P, _HOOKS)),
+    "assay_options_hooks": (c_int, (_P, _HOOKS, _E)),
     "assay_options_limits": (c_bool, (_P,)),
     "assay_watch": (c_int, (POINTER(_TEXT), c_int64, _P, POINTER(WatchHooks), _PP, _E)),
     "assay_analyze": (c_int, (_P, _P, _PP, _E)),
     "assay_result_free": (None, (_P,)),
-    "assay_profile_model": (_TEXT, (_P,)),
-    "assay_profile_totals": (None, (_P, POINTER(Totals))),
-    "assay_profile_input": (c_bool, (_P, c_size_t, POINTER(Tensor))),
+    "assay_result_get": (c_int, (_P, _TEXT, POINTER(Value), _E)),
+    "assay_result_count": (c_size_t, (_P, _TEXT)),
+    "assay_result_text": (_TEXT, (_P, _TEXT)),
+    "assay_result_schema": (c_int, (_TEXT, _P, _E)),
     "assay_result_read": (c_int, (_TEXT, _TEXT, _PP, _E)),
     "assay_result_from_json": (c_int, (_TEXT, c_size_t, _TEXT, _TEXT, _PP, _E)),
-    "assay_document_of": (c_int, (_TEXT, POINTER(Document), _E)),
     "assay_results_write": (c_int, (_PP, c_size_t, _TEXT, _P) + _OUT),
     "assay_export": (c_int, (_P, _TEXT, _P, POINTER(ExportInfo), _E)),
     "assay_measure": (c_int, (_P, _P, c_uint, _HOOKS, _P, _E)),
@@ -388,12 +340,6 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "assay_pipeline_at": (c_bool, (c_size_t, POINTER(_TEXT))),
     "assay_pipeline_measure": (c_int, (_P, _P, _HOOKS, _E)),
     "assay_pipelines": (c_int, (_PP, c_size_t, _PP, _E)),
-    "assay_pipeline_text_encoder_macs": (c_int, (_TEXT, c_int64, c_bool, POINTER(c_uint64), _E)),
-    "assay_pipeline_vae_decode_macs": (c_int, (_TEXT, c_int64, c_int64, POINTER(c_uint64), _E)),
-    "assay_pipeline_denoiser_macs": (
-        c_int,
-        (_TEXT, c_int64, c_int64, c_int64, c_double, POINTER(c_uint64), _E),
-    ),
     "assay_fuse": (c_int, (_P, _P, _PP, _E)),
     "assay_map": (c_int, (_P, _P, _PP, _E)),
     "assay_scale": (c_int, (_P, _P, _PP, _E)),
@@ -402,10 +348,9 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "assay_compare_measure": (c_int, (_P, _PP, c_size_t, _P, _HOOKS, _E)),
     "assay_validate": (c_int, (POINTER(_TEXT), c_size_t, _P, _PP, _E)),
     "assay_check": (c_int, (_P, _P, _TEXT, _P, _PP, _E)),
-    "assay_verdicts_at": (c_bool, (_P, c_size_t, POINTER(Verdict))),
     "assay_options_follow": (c_int, (_P, _P, _E)),
     "assay_options_measured": (c_bool, (_P, _P)),
-    "assay_profile_metric": (c_bool, (_P, _TEXT, POINTER(c_double))),
+    "assay_result_metric": (c_bool, (_P, _TEXT, POINTER(c_double))),
     "assay_metric_at": (c_bool, (c_size_t, POINTER(MetricInfo))),
     "assay_machine_measure": (c_int, (_P, _HOOKS, _PP, _E)),
     "assay_machine_open": (c_int, (_TEXT, _PP, _E)),

@@ -369,19 +369,17 @@ class _Held(Result):
 _SHAPING = ("view", "verbose", "top", "depth", "layers", "command", "lens")
 
 
+_TOTALS = ("total_flops", "total_macs", "total_memory", "total_parameters", "total_operators")
+
+
 def _totals(handle: Handle) -> Dict[str, Any]:
-    t = _native.Totals(size=ctypes.sizeof(_native.Totals))
+    value = _native.Value(size=ctypes.sizeof(_native.Value))
     with handle as pointer:
-        lib().assay_profile_totals(pointer, ctypes.byref(t))
-        name = _native.text(lib().assay_profile_model(pointer))
-    return {
-        "model": name,
-        "total_flops": t.flops,
-        "total_macs": t.macs,
-        "total_memory": t.memory_bytes,
-        "total_parameters": t.parameters,
-        "total_operators": t.operators,
-    }
+        found: Dict[str, Any] = {"model": _native.text(lib().assay_result_text(pointer, b"model"))}
+        for key in _TOTALS:
+            _native.call(lib().assay_result_get, pointer, key.encode(), ctypes.byref(value))
+            found[key] = value.whole
+    return found
 
 
 class Profile(_Held):
@@ -403,7 +401,7 @@ class Profile(_Held):
         value = ctypes.c_double()
         word = _native.encode(name, "a metric")
         with self._handle as pointer:
-            found = lib().assay_profile_metric(pointer, word, ctypes.byref(value))
+            found = lib().assay_result_metric(pointer, word, ctypes.byref(value))
         return value.value if found else None
 
     # ---- the verdict on it ----
@@ -603,7 +601,8 @@ class Machine(_Held):
             threads, "threads", 0, 2**32 - 1
         )
         with self._handle as pointer:
-            return float(lib().assay_machine_roof(pointer, word, count, float(flops_per_byte)))
+            roof = float(lib().assay_machine_roof(pointer, word, count, float(flops_per_byte)))
+        return roof if roof == roof else 0.0
 
     def keep(self, path: Any = None) -> None:
         """Saves it: into a file, or where the hardware ``this`` is looked for."""

@@ -190,11 +190,11 @@ class Hooks:
     @contextlib.contextmanager
     def on(self, options: Any) -> Iterator[None]:
         """For the calls that find their hooks in the options."""
-        _native.lib().assay_options_hooks(options, ctypes.byref(self.struct))
+        _native.call(_native.lib().assay_options_hooks, options, ctypes.byref(self.struct))
         try:
             yield
         finally:
-            _native.lib().assay_options_hooks(options, None)
+            _native.call(_native.lib().assay_options_hooks, options, None)
 
     def stop(self) -> None:
         self._stop.value = 1

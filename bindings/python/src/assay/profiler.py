@@ -77,24 +77,22 @@ def regressions_of(check: Any, level: int = 2) -> Regressions:
 
 
 def _rows_of(verdicts: Any) -> List[Regression]:
-    from . import _native
-    from ._native import lib
+    from ._calls import metrics
 
-    with verdicts._handle as pointer:
-        rows = list(_native.rows(lib().assay_verdicts_at, _native.Verdict, pointer))
-        return [
-            Regression(
-                metric=_native.text(v.metric),
-                title=_native.text(v.title),
-                unit=_native.text(v.unit),
-                verdict=_native.text(v.verdict),
-                baseline=v.baseline,
-                value=v.value,
-                ratio=v.ratio,
-                why=_native.text(v.why),
-            )
-            for v in rows
-        ]
+    titles = {m["name"]: m["title"] for m in metrics()}
+    return [
+        Regression(
+            metric=v["metric"],
+            title=titles.get(v["metric"], v["metric"]),
+            unit=v["unit"],
+            verdict=v["verdict"],
+            baseline=float(v.get("baseline", 0)),
+            value=float(v["value"]),
+            ratio=v.get("ratio", 0.0),
+            why=v.get("why", ""),
+        )
+        for v in verdicts["checks"]
+    ]
 
 
 class ModelProfiler:
