@@ -53,7 +53,8 @@ assay_status assay_model_cost(size_t index, assay_model_info *out, assay_error *
     err_clear(err);
     TRY(api_check_size(out, err));
     if (index >= zoo_count())
-        return err_fail(err, ASSAY_ERR_USAGE, "There are %u built-in models.", zoo_count());
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "model index out of range: there are %u built-in models", zoo_count());
     const zoo_row *row = zoo_at((uint32_t)index);
     assay_model_info info = describe(row);
     const zoo_request q = {.row = row, .memory_limit = JOB_MODEL_BYTES};

@@ -40,19 +40,17 @@ assay_status assay_capacity(const assay_result *const *profiles, const char *con
     err_clear(err);
     *out = NULL;
     if (!options || options->capacity.target_rate <= 0)
-        return err_fail(
-            err, ASSAY_ERR_USAGE,
-            "Say how many requests per second there are to serve, with --target 5000rps.");
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "no target rate. Set it, for example --target 5000rps.");
     if (n == 0 || n > 64)
-        return err_fail(err, ASSAY_ERR_USAGE, "From 1 to 64 results can be looked at.");
-    TRY(api_need_profiles(profiles, n, "A capacity plan", err));
+        return err_fail(err, ASSAY_ERR_USAGE, "a capacity plan needs 1 to 64 results");
+    TRY(api_need_profiles(profiles, n, "a capacity plan", err));
     assay_result *r = job_result_new(&capacity_kind, CAPACITY_BYTES);
     assay_status s = r ? run(profiles, names, n, options, r, err) : err_no_memory(err);
     TRY(api_hand_result(s, r, out));
     return ((const capacity *)r->data)->best != UINT32_MAX
                ? ASSAY_OK
-               : err_fail(
-                     err, ASSAY_ERR_THRESHOLD,
-                     "None of the measured configurations meets the latency, with any number of "
-                     "machines.");
+               : err_fail(err, ASSAY_ERR_THRESHOLD,
+                          "no measured configuration meets the latency limit, with any number of "
+                          "machines");
 }

@@ -51,7 +51,7 @@ static assay_status follow_config(assay_options *o, const profile *p, const prof
 assay_status assay_options_follow(assay_options *o, const assay_result *baseline, assay_error *err)
 {
     err_clear(err);
-    TRY(api_need_profile(baseline, "A baseline", err));
+    TRY(api_need_profile(baseline, "a baseline", err));
     TRY(judge_baseline_has(baseline->p, o->check.metrics.items, o->check.metrics.n, err));
     const profile_config *c = profile_smallest(baseline->p);
     const profile_measured *m = baseline->p->measured;
@@ -99,12 +99,11 @@ static assay_status status_of(const verdicts *v, assay_error *err)
 {
     switch (v->overall) {
     case VERDICT_MISSED:
-        return err_fail(err, ASSAY_ERR_THRESHOLD, "A threshold was missed.");
+        return err_fail(err, ASSAY_ERR_THRESHOLD, "a threshold was missed");
     case VERDICT_REGRESSION:
-        return err_fail(err, ASSAY_ERR_THRESHOLD, "It is worse than the baseline.");
+        return err_fail(err, ASSAY_ERR_THRESHOLD, "worse than the baseline");
     case VERDICT_INCONCLUSIVE:
-        return err_fail(err, ASSAY_ERR_INCONCLUSIVE,
-                        "Whether it is worse than the baseline cannot be told.");
+        return err_fail(err, ASSAY_ERR_INCONCLUSIVE, "inconclusive comparison with the baseline");
     default:
         return ASSAY_OK;
     }
@@ -116,7 +115,7 @@ static assay_status holds_something(const profile *p, const char *which, assay_e
     if (p->n_layers || p->total_parameters || p->measured || p->watch || p->inventory.present)
         return ASSAY_OK;
     return err_fail(err, ASSAY_ERR_MALFORMED,
-                    "The %s holds neither layers nor measurements: there is nothing to judge by.",
+                    "the %s has no layers and no measurements, so there is nothing to check",
                     which);
 }
 
@@ -144,10 +143,10 @@ assay_status assay_check(const assay_result *of, const assay_result *baseline,
     err = err ? err : &own;
     err_clear(err);
     *out = NULL;
-    TRY(api_need_profile(of, "A check", err));
+    TRY(api_need_profile(of, "a check", err));
     TRY(holds_something(of->p, "result", err));
     if (baseline) {
-        TRY(api_need_profile(baseline, "A baseline", err));
+        TRY(api_need_profile(baseline, "a baseline", err));
         TRY(holds_something(baseline->p, "baseline", err));
     }
     api_describe_host(of);

@@ -14,7 +14,7 @@ assay_status assay_compare(const assay_result *const *profiles, size_t n,
     double tolerance = (options ? options : &none)->check.tolerance / 100;
     err_clear(err);
     *out = NULL;
-    TRY(api_need_profiles(profiles, n < COMPARISON_MAX ? n : COMPARISON_MAX, "A comparison", err));
+    TRY(api_need_profiles(profiles, n < COMPARISON_MAX ? n : COMPARISON_MAX, "a comparison", err));
     assay_result *r = job_result_new(&comparison_kind, JOB_ANALYSIS_BYTES);
     job_comparison *c = r ? ARENA_NEW(r->arena, job_comparison) : NULL;
     if (!c) {
@@ -49,8 +49,8 @@ assay_status assay_compare_measure(assay_result *of, assay_model *const *models,
     err_clear(err);
     TRY(api_check_size(hooks, err));
     if (!of->comparison)
-        return err_fail(err, ASSAY_ERR_USAGE,
-                        "Only a comparison of models can be measured, not %s.", of->kind->what);
+        return err_fail(err, ASSAY_ERR_USAGE, "only a comparison of models can be measured, not %s",
+                        of->kind->what);
     assay_status s = job_race(of->comparison, models, n, api_options(options, &none), hooks, err);
     for (uint32_t i = 0; i < of->comparison->c.n_models; i++)
         profile_settle(of->comparison->own[i]);

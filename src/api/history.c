@@ -36,8 +36,7 @@ assay_status assay_store_path(const char *given, char **out, assay_error *err)
     else if (is_set(home))
         sbuf_printf(&path, "%s/.local/share/assay/history.db", home);
     else
-        return err_fail(err, ASSAY_ERR_USAGE,
-                        "Where the history is cannot be told: name it with --db or ASSAY_DB.");
+        return err_fail(err, ASSAY_ERR_USAGE, "no history file. Name it with --db or ASSAY_DB.");
     size_t n;
     return api_hand_text(ASSAY_OK, &path, out, &n, err);
 }
@@ -98,8 +97,8 @@ assay_status assay_store_add(assay_store *db, const void *json, size_t n, const 
     profile *p = NULL;
     err_clear(err);
     if (n > PROFILE_FILE_BYTES)
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "'%s' is larger than any result: %zu bytes.",
-                        name, n);
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "%s: too large for a result: %zu bytes", name,
+                        n);
     const str text = {json, (uint32_t)n};
     TRY(profile_read_kept(text, name, JOB_PROFILE_BYTES, &p, err));
     assay_status s = add(db, p, text, tags, n_tags, id, err);
@@ -226,7 +225,7 @@ assay_status assay_store_tag_json(assay_store *db, int64_t id, const void *json,
     err = err ? err : &own;
     err_clear(err);
     if (n > 1 << 16)
-        return err_fail(err, ASSAY_ERR_MALFORMED, "The list of tags is too long.");
+        return err_fail(err, ASSAY_ERR_MALFORMED, "the list of tags is too long");
     arena *a = arena_new((size_t)1 << 20);
     assay_status s = a ? scan_tags((str){json, (uint32_t)n}, a, &in, &out, err)
                        : err_no_memory(err);
@@ -258,8 +257,8 @@ static assay_status since_of(const char *text, int64_t *out, assay_error *err)
     if (clock_parse(str_of(text), out))
         return ASSAY_OK;
     return err_fail(err, ASSAY_ERR_USAGE,
-                    "since takes a day such as 2026-11-15, a time such as 2026-11-15T19:06:00Z, or "
-                    "how long ago: 30d, 12h, 2w; not '%s'.",
+                    "since must be a day such as 2026-11-15, a time such as 2026-11-15T19:06:00Z, "
+                    "or an age such as 30d, 12h or 2w, not '%s'",
                     text);
 }
 

@@ -42,7 +42,7 @@ static assay_status need_machine(const assay_result *of, assay_error *err)
 {
     return of->kind == &machine_kind
                ? ASSAY_OK
-               : err_fail(err, ASSAY_ERR_USAGE, "This is %s, not a measured machine.",
+               : err_fail(err, ASSAY_ERR_USAGE, "this is %s, not a measured machine",
                           of->kind->what);
 }
 
@@ -53,8 +53,8 @@ assay_status assay_machine_save(assay_result *of, const char *path, assay_error 
     const char *to = path ? path : machine_path(of->arena);
     return to ? machine_save(of->data, to, err)
               : err_fail(err, ASSAY_ERR_SYSTEM,
-                         "There is no place for measurements of this machine: set HOME, "
-                         "XDG_DATA_HOME or ASSAY_MACHINE.");
+                         "no folder for machine measurements. Set HOME, XDG_DATA_HOME or "
+                         "ASSAY_MACHINE.");
 }
 
 const char *assay_machine_path(assay_result *of)

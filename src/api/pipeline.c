@@ -66,8 +66,7 @@ assay_status assay_pipeline_measure(assay_result *pipeline, const assay_options 
     err_clear(err);
     TRY(api_check_size(hooks, err));
     if (!pipeline->pipeline)
-        return err_fail(err, ASSAY_ERR_USAGE,
-                        "Only a pipeline that was counted can be measured, not %s.",
+        return err_fail(err, ASSAY_ERR_USAGE, "only an analysed pipeline can be measured, not %s",
                         pipeline->kind->what);
     return job_pipeline_measure(pipeline->pipeline, api_options(options, &none), hooks, err);
 }
@@ -94,11 +93,11 @@ static assay_status gather(const assay_result *const *list, uint32_t n, assay_re
         return err_no_memory(err);
     for (uint32_t i = 0; i < n; i++) {
         if (!is_pipeline(list[i]))
-            return err_fail(err, ASSAY_ERR_USAGE, "This is %s, not a pipeline.",
+            return err_fail(err, ASSAY_ERR_USAGE, "this is %s, not a pipeline",
                             list[i]->kind->what);
         if (list[i]->kind != list[0]->kind)
             return err_fail(err, ASSAY_ERR_USAGE,
-                            "Image pipelines and language models cannot stand side by side.");
+                            "image pipelines and language models cannot be compared");
         items[i] = (field_result){list[i]->kind, list[i]->data};
     }
     *all = (pipelines_result){.list = items, .n = n};
@@ -111,7 +110,7 @@ assay_status assay_pipelines(const assay_result *const *pipelines, size_t n, ass
     err_clear(err);
     *out = NULL;
     if (n < 1 || n > PIPELINES_MAX)
-        return err_fail(err, ASSAY_ERR_USAGE, "From 1 to %d pipelines can stand side by side.",
+        return err_fail(err, ASSAY_ERR_USAGE, "a comparison needs 1 to %d pipelines",
                         PIPELINES_MAX);
     assay_result *r = job_result_new(&pipelines_kind, (size_t)1 << 20);
     assay_status s = r ? gather(pipelines, (uint32_t)n, r, err) : err_no_memory(err);

@@ -37,7 +37,7 @@ assay_status api_need_profile(const assay_result *of, const char *what, assay_er
 {
     if (of->p)
         return ASSAY_OK;
-    return err_fail(err, ASSAY_ERR_USAGE, "%s takes a result of one model, not %s.", what,
+    return err_fail(err, ASSAY_ERR_USAGE, "%s needs a result of one model, not %s", what,
                     of->kind->what);
 }
 
@@ -57,13 +57,13 @@ static assay_status refuse_other(str schema, const char *shown, assay_error *err
     static const struct {
         const char *schema, *advice;
     } others[] = {
-        {"assay.history", "`assay history import` reads it"},
-        {"assay.model", "`assay graph` shows it"},
+        {"assay.history", "Read it with `assay history import`"},
+        {"assay.model", "Show it with `assay graph`"},
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (str_is(schema, others[i].schema))
             return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                            "'%s' is %s (\"%s\"), not a result that can be shown: %s.", shown,
+                            "%s: this is %s (\"%s\"), not a result. %s.", shown,
                             result_what(schema), others[i].schema, others[i].advice);
     return ASSAY_OK;
 }
@@ -107,7 +107,7 @@ static assay_status read_into(str text, const char *shown, const char *kind, ass
     if (!out->text.p)
         return err_no_memory(err);
     if (kind && strcmp(kind, out->kind->name) != 0)
-        return err_fail(err, ASSAY_ERR_MALFORMED, "%s: this is %s, not a result of kind '%s'.",
+        return err_fail(err, ASSAY_ERR_MALFORMED, "%s: this is %s, not a result of kind '%s'",
                         shown, out->kind->what, kind);
     return ASSAY_OK;
 }
@@ -126,8 +126,8 @@ assay_status assay_result_from_json(const void *json, size_t n, const char *name
     err_clear(err);
     *out = NULL;
     if (n > PROFILE_FILE_BYTES)
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "'%s' is larger than any result: %zu bytes.",
-                        name, n);
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "%s: too large for a result: %zu bytes", name,
+                        n);
     return api_result_read((str){json, (uint32_t)n}, name, kind, out, err);
 }
 

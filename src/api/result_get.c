@@ -129,7 +129,7 @@ assay_status assay_result_get(const assay_result *of, const char *path, assay_va
     err_clear(err);
     field_value v = value_at(of, path);
     if (v.type == VALUE_NONE && *path && !fields_find(of->kind->of, str_of(path)))
-        return err_fail(err, ASSAY_ERR_USAGE, "There is no '%s' in %s.", path, of->kind->what);
+        return err_fail(err, ASSAY_ERR_USAGE, "no '%s' in %s", path, of->kind->what);
     const assay_value x = public_value(of, &v);
     return GIVE(out, x, err);
 }

@@ -10,8 +10,8 @@ static assay_status judge(const assay_options *o, const scaling *s, assay_error 
     if (!o->model.strict || !s->assumed)
         return ASSAY_OK;
     return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                    "Strict: something was assumed or unknown in %llu of %llu evaluations; `assay "
-                    "graph` says what.",
+                    "strict: assumed or unknown values in %llu of %llu evaluations. List them with "
+                    "`assay graph`.",
                     (unsigned long long)s->assumed, (unsigned long long)s->evaluations);
 }
 

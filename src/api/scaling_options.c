@@ -128,12 +128,13 @@ assay_status api_set_range(assay_options *o, str name, str text, assay_error *er
     r.decimals = l->most;
     free(l);
     if (!good || r.from < 1 || r.to > VALUE_MAX)
-        return err_fail(err, ASSAY_ERR_USAGE,
-                        "dim takes NAME=N, or for scale NAME=A..B, A..B..STEP, A..B:COUNT or A,B,C "
-                        "with numbers from 1 (0.0001) on and A below B, not '" STR_FMT "'.",
-                        STR_ARG(text));
+        return err_fail(
+            err, ASSAY_ERR_USAGE,
+            "dim must be NAME=N, or for scale NAME=A..B, A..B..STEP, A..B:COUNT or A,B,C "
+            "with numbers of at least 1 (0.0001) and A below B, not '" STR_FMT "'",
+            STR_ARG(text));
     if (o->scaling.ranges.n == SCALING_AXES)
-        return err_fail(err, ASSAY_ERR_USAGE, "At most %d sizes can be varied.", SCALING_AXES);
+        return err_fail(err, ASSAY_ERR_USAGE, "at most %d sizes can be varied", SCALING_AXES);
     job_range *slot = VEC_PUSH(o->arena, &o->scaling.ranges);
     if (!slot)
         return err_no_memory(err);
@@ -178,12 +179,13 @@ OPTION_SETTER(api_set_question)
     if (!read_question(q.text, &q))
         return err_fail(
             err, ASSAY_ERR_USAGE,
-            "solve takes [NAME:]WHAT<=LIMIT or >=, where WHAT is macs, flops, traffic, parameters, "
+            "solve must be [NAME:]WHAT<=LIMIT or >=, where WHAT is macs, flops, traffic, "
+            "parameters, "
             "activations, memory or training, for example batch:memory<=24GB or macs<=100G, not "
-            "'" STR_FMT "'.",
+            "'" STR_FMT "'",
             STR_ARG(value));
     if (o->scaling.questions.n == SCALING_QUESTIONS)
-        return err_fail(err, ASSAY_ERR_USAGE, "At most %d questions can be asked.",
+        return err_fail(err, ASSAY_ERR_USAGE, "at most %d questions are supported",
                         SCALING_QUESTIONS);
     scaling_question *slot = VEC_PUSH(o->arena, &o->scaling.questions);
     if (!slot)

@@ -26,17 +26,17 @@ static assay_status explain_none(assay_store *db, const store_filter *f, const m
     TRY(store_list(db->s, &any, a, &of_model, err));
     TRY(store_models(db->s, a, &models, err));
     if (runs.n)
-        return err_fail(err, ASSAY_ERR_USAGE, "No run of '" STR_FMT "' in the history holds %s%s.",
-                        STR_ARG(f->model), m->name, m->measured ? ": none was measured" : "");
+        return err_fail(err, ASSAY_ERR_USAGE, "no record of '" STR_FMT "' in the history has %s%s",
+                        STR_ARG(f->model), m->name, m->measured ? " (none was measured)" : "");
     if (of_model.n)
         return err_fail(err, ASSAY_ERR_USAGE,
-                        "No run of '" STR_FMT "' in the history has that tag or is that young.",
+                        "no record of '" STR_FMT "' in the history matches the tag or the time",
                         STR_ARG(f->model));
     sbuf hint = {0};
     for (; n < models.n && n < 64; n++)
         names[n] = models.models[n].model.p;
     text_did_you_mean(&hint, f->model, names, n);
-    assay_status s = err_fail(err, ASSAY_ERR_USAGE, "The history holds no run of '" STR_FMT "'.%s",
+    assay_status s = err_fail(err, ASSAY_ERR_USAGE, "no record of '" STR_FMT "' in the history.%s",
                               STR_ARG(f->model), sbuf_cstr(&hint));
     sbuf_free(&hint);
     return s;
@@ -81,7 +81,7 @@ static assay_status judge_all(assay_store *db, const store_filter *f, const assa
 {
     alert parsed[ALERTS_MAX];
     if (r->n_alerts > ALERTS_MAX)
-        return err_fail(err, ASSAY_ERR_USAGE, "There are more than %d alerts.", ALERTS_MAX);
+        return err_fail(err, ASSAY_ERR_USAGE, "more than %d alerts", ALERTS_MAX);
     for (size_t i = 0; i < r->n_alerts; i++)
         TRY(alert_parse(str_of(r->alerts[i]), &parsed[i], err));
     history_alert *alerts = ARENA_ARRAY(a, history_alert, r->n_alerts + 1);
@@ -123,7 +123,7 @@ static assay_status fill(assay_store *db, const assay_trend_request *r, assay_re
     if (r->metric && !m)
         return api_no_such_metric(str_of(r->metric), err);
     if (!r->model || !*r->model)
-        return err_fail(err, ASSAY_ERR_USAGE, "A trend is of a model; name it.");
+        return err_fail(err, ASSAY_ERR_USAGE, "no model. Name the model of the trend.");
     TRY(api_run_filter(&given, &f, err));
     /* Expressions are read before anything else: a slip in one is not hidden by an empty history. */
     TRY(judge_all(db, &f, r, out->arena, &alerts, err));
@@ -140,12 +140,11 @@ static assay_status verdict_of(const history_trend *t, assay_error *err)
     bool blind = false;
     for (uint32_t i = 0; i < t->n_alerts; i++) {
         if (t->alerts[i].verdict == ALERT_FIRED)
-            return err_fail(err, ASSAY_ERR_THRESHOLD, "An alert fired: " STR_FMT ".",
+            return err_fail(err, ASSAY_ERR_THRESHOLD, "alert fired: " STR_FMT "",
                             STR_ARG(t->alerts[i].expression));
         blind = blind || t->alerts[i].verdict == ALERT_INCONCLUSIVE;
     }
-    return blind ? err_fail(err, ASSAY_ERR_INCONCLUSIVE, "An alert could not be judged.")
-                 : ASSAY_OK;
+    return blind ? err_fail(err, ASSAY_ERR_INCONCLUSIVE, "an alert is inconclusive") : ASSAY_OK;
 }
 
 assay_status assay_store_trend(assay_store *db, const assay_trend_request *request,

@@ -113,7 +113,7 @@ assay_status assay_watch(const char *const *argv, int64_t pid, const assay_optio
         *out = of;
         return of->p->watch->interrupted
                    ? err_fail(err, ASSAY_ERR_INTERRUPTED,
-                              "Interrupted: what was seen until then is shown.")
+                              "interrupted: the result contains the measurements so far")
                    : ASSAY_OK;
     }
     assay_result_free(of);

@@ -135,8 +135,8 @@ static assay_status unknown_format(str format, assay_error *err)
         names[n] = report_table[n].name;
     text_did_you_mean(&hint, format, names, n);
     for (uint32_t i = 0; i < n; i++)
-        sbuf_printf(&hint, "%s%s", i == 0 ? " There are: " : ", ", names[i]);
-    assay_status s = err_fail(err, ASSAY_ERR_USAGE, "There is no report format '" STR_FMT "'.%s.",
+        sbuf_printf(&hint, "%s%s", i == 0 ? " The formats are: " : ", ", names[i]);
+    assay_status s = err_fail(err, ASSAY_ERR_USAGE, "unknown report format '" STR_FMT "'.%s.",
                               STR_ARG(format), sbuf_cstr(&hint));
     sbuf_free(&hint);
     return s;
@@ -176,8 +176,8 @@ static assay_status write_each(const assay_result *const *results, size_t n, wri
 {
     if (str_is(w->format, "json") || str_is(w->format, "csv"))
         return err_fail(err, ASSAY_ERR_USAGE,
-                        STR_FMT " holds one result, and there are %zu: write them one by one, or "
-                                "as md or html.",
+                        STR_FMT
+                        " can hold one result, got %zu. Write them one by one, or as md or html.",
                         STR_ARG(w->format), n);
     for (size_t i = 0; i < n; i++) {
         w->of = results[i];
@@ -199,7 +199,7 @@ assay_status assay_results_write(const assay_result *const *results, size_t n_re
     *text = NULL;
     *n = 0;
     if (n_results < 1 || n_results > RESULTS_MOST)
-        return err_fail(err, ASSAY_ERR_USAGE, "From 1 to %d results can be written.", RESULTS_MOST);
+        return err_fail(err, ASSAY_ERR_USAGE, "a report needs 1 to %d results", RESULTS_MOST);
     if (n_results == 1)
         return assay_result_write(results[0], format, options, text, n, err);
     assay_status s = str_is(w.format, "html") ? put_page(results, n_results, o, &out, err)

@@ -43,7 +43,7 @@ static assay_status cut(beside *b, const assay_options *o, assay_error *err)
     TRY(fuse_run(&b->f, &patterns, s, &b->g, err));
     if (b->f.n != b->p->n_layers || b->g.n_groups != b->out->n_groups)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "The graph passed to the engine is split differently from the model's.");
+                        "the graph passed to the engine is split differently from the model's");
     return ASSAY_OK;
 }
 

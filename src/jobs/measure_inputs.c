@@ -49,8 +49,8 @@ static assay_status other_shape(const input_want *w, const tensor_file *t, const
     put_dims(&given, t->dims, t->rank);
     put_dims(&wanted, w->dims, w->rank);
     assay_status s = err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                              "%s is %s, and input '" STR_FMT
-                              "' would be %s; --input-shape or --batch give it another size.",
+                              "%s: shape %s does not match input '" STR_FMT
+                              "' of %s. Change the input with --input-shape or --batch.",
                               what, sbuf_cstr(&given), STR_ARG(w->name), sbuf_cstr(&wanted));
     sbuf_free(&given);
     sbuf_free(&wanted);
@@ -60,16 +60,16 @@ static assay_status other_shape(const input_want *w, const tensor_file *t, const
 static assay_status check_shape(const input_want *w, const tensor_file *t, const job_input *in,
                                 assay_error *err)
 {
-    char shown[FILE_SHOWN], quoted[FILE_SHOWN + 2];
+    char shown[FILE_SHOWN];
     bool same = t->rank == w->rank;
     for (int i = 0; same && i < w->rank; i++)
         same = w->dims[i] < 0 || w->dims[i] == t->dims[i];
-    snprintf(quoted, sizeof quoted, "'%s'", file_shown(in->path.p, shown));
+    file_shown(in->path.p, shown);
     if (!same)
-        return other_shape(w, t, quoted, err);
+        return other_shape(w, t, shown, err);
     if (t->dtype != w->dtype)
-        return err_fail(err, ASSAY_ERR_USAGE, "%s holds %s, input '" STR_FMT "' takes %s.", quoted,
-                        ir_dtype_get(t->dtype)->name, STR_ARG(w->name),
+        return err_fail(err, ASSAY_ERR_USAGE, "%s: element type %s; input '" STR_FMT "' needs %s",
+                        shown, ir_dtype_get(t->dtype)->name, STR_ARG(w->name),
                         ir_dtype_get(w->dtype)->name);
     return ASSAY_OK;
 }
@@ -169,7 +169,7 @@ static assay_status take_given(const job_input *in, job_runnable *x, input_want 
                                assay_error *err)
 {
     if (!fits(w, &in->given, x->batch > 0))
-        return other_shape(w, &in->given, "The data given", err);
+        return other_shape(w, &in->given, "the data", err);
     return fit(&in->given, x, w, err);
 }
 
