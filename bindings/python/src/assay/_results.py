@@ -549,7 +549,7 @@ class Judged(_Held):
 
     def __init__(self, handle: Handle, status: int, sentence: str) -> None:
         super().__init__(handle, {}, {})
-        self.__dict__.update(status=status, _sentence=sentence or "A threshold was missed.")
+        self.__dict__.update(status=status, _sentence=sentence or "a threshold was missed")
 
     @property
     def passed(self) -> bool:
