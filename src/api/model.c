@@ -58,7 +58,7 @@ assay_status assay_measure(assay_model *model, const assay_options *options, uns
     const job_measure_hooks h = {.caller = hooks, .measured = hand_config};
     err_clear(err);
     TRY(api_check_size(hooks, err));
-    TRY(api_need_profile(of, "Measuring", err));
+    TRY(api_need_profile(of, "measuring", err));
     of->text = (str){0};
     return api_settle(job_measure(model, api_options(options, &none), what, &h, of, err), &of, err);
 }
