@@ -42,41 +42,38 @@ static assay_status set_error(assay_error *err, assay_status code, uint64_t offs
     return code;
 }
 
+/* The rest of a function that ends in a format and its arguments. */
+#define SET_ERROR(offset, node)                                 \
+    do {                                                        \
+        va_list ap;                                             \
+        va_start(ap, fmt);                                      \
+        code = set_error(err, code, (offset), (node), fmt, ap); \
+        va_end(ap);                                             \
+    } while (0)
+
 assay_status err_fail(assay_error *err, assay_status code, const char *fmt, ...)
 {
-    va_list ap;
-    va_start(ap, fmt);
-    code = set_error(err, code, ASSAY_NO_OFFSET, NULL, fmt, ap);
-    va_end(ap);
+    SET_ERROR(ASSAY_NO_OFFSET, NULL);
     return code;
 }
 
 assay_status err_fail_at(assay_error *err, assay_status code, uint64_t offset, const char *fmt, ...)
 {
-    va_list ap;
-    va_start(ap, fmt);
-    code = set_error(err, code, offset, NULL, fmt, ap);
-    va_end(ap);
+    SET_ERROR(offset, NULL);
     return code;
 }
 
 assay_status err_fail_node(assay_error *err, assay_status code, const char *node, const char *fmt,
                            ...)
 {
-    va_list ap;
-    va_start(ap, fmt);
-    code = set_error(err, code, ASSAY_NO_OFFSET, node, fmt, ap);
-    va_end(ap);
+    SET_ERROR(ASSAY_NO_OFFSET, node);
     return code;
 }
 
 assay_status err_fail_errno(assay_error *err, assay_status code, int error, const char *fmt, ...)
 {
     bool first = err && err->code == ASSAY_OK;
-    va_list ap;
-    va_start(ap, fmt);
-    code = set_error(err, code, ASSAY_NO_OFFSET, NULL, fmt, ap);
-    va_end(ap);
+    SET_ERROR(ASSAY_NO_OFFSET, NULL);
     if (first)
         err->os_error = error;
     return code;

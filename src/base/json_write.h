@@ -42,24 +42,6 @@ static inline void key_u64(json_writer *w, const char *key, uint64_t v)
     json_u64(w, v);
 }
 
-static inline void key_i64(json_writer *w, const char *key, int64_t v)
-{
-    json_key(w, key);
-    json_i64(w, v);
-}
-
-static inline void key_f64(json_writer *w, const char *key, double v)
-{
-    json_key(w, key);
-    json_f64(w, v);
-}
-
-static inline void key_fixed(json_writer *w, const char *key, double v, int decimals)
-{
-    json_key(w, key);
-    json_fixed(w, v, decimals);
-}
-
 static inline void key_bool(json_writer *w, const char *key, bool v)
 {
     json_key(w, key);

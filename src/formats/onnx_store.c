@@ -136,7 +136,7 @@ uint8_t onnx_typed_field(ir_dtype t)
     return (unsigned)t < IR_N_DTYPES ? fields[t] : 0;
 }
 
-static wire_type scalar_type(uint8_t field)
+wire_type onnx_scalar_type(uint8_t field)
 {
     return field == FLOAT_DATA ? WIRE_FIXED32 : field == DOUBLE_DATA ? WIRE_FIXED64 : WIRE_VARINT;
 }
@@ -187,7 +187,7 @@ static void put_bytes(decoder *d, cursor *c)
 
 static void put_record(decoder *d, wire_field *f)
 {
-    wire_type scalar = scalar_type(d->t->encoding);
+    wire_type scalar = onnx_scalar_type(d->t->encoding);
     uint64_t unit = unit_bytes(d->t), v;
     if (f->type == WIRE_LEN && (d->t->encoding == STRING_DATA || scalar != WIRE_VARINT)) {
         put_bytes(d, &f->body);

@@ -10,6 +10,7 @@
 
 #include "base/map.h"
 #include "base/source.h"
+#include "formats/wire.h"
 #include "ir/graph.h"
 
 typedef struct onnx_external {
@@ -53,5 +54,8 @@ assay_status onnx_store_strings(onnx_store *st, const ir_tensor *t, void (*each)
 
 /* The TensorProto field that holds elements of a type when they are not raw. */
 uint8_t onnx_typed_field(ir_dtype t);
+
+/* The wire type of a single number of a typed field of TensorProto. */
+wire_type onnx_scalar_type(uint8_t field);
 
 #endif

@@ -94,8 +94,10 @@ static void take_record(tensor_in *t, const wire_field *f)
     t->to = f->end;
 }
 
-static assay_status on_typed(tensor_in *t, wire_field *f, wire_type scalar)
+static assay_status on_typed(void *self, wire_field *f)
 {
+    tensor_in *t = self;
+    wire_type scalar = onnx_scalar_type((uint8_t)f->number);
     bool packed = f->type == WIRE_LEN;
     uint64_t width = scalar == WIRE_FIXED32 ? 4 : 8;
     uint64_t bytes = packed ? cursor_left(&f->body) : 0;
@@ -113,21 +115,6 @@ static assay_status on_typed(tensor_in *t, wire_field *f, wire_type scalar)
             &f->body,
             "damaged file: the length of a packed list is not a multiple of its element size");
     return ASSAY_OK;
-}
-
-static assay_status on_fixed32(void *self, wire_field *f)
-{
-    return on_typed(self, f, WIRE_FIXED32);
-}
-
-static assay_status on_fixed64(void *self, wire_field *f)
-{
-    return on_typed(self, f, WIRE_FIXED64);
-}
-
-static assay_status on_varint(void *self, wire_field *f)
-{
-    return on_typed(self, f, WIRE_VARINT);
 }
 
 static assay_status on_string(void *self, wire_field *f)
@@ -174,12 +161,12 @@ static assay_status on_external(void *self, wire_field *f)
 }
 
 static const wire_row tensor_rows[] = {
-    [1] = {WIRE_ARE_VARINTS, on_dims},     [2] = {WIRE_IS_VARINT, on_dtype},
-    [4] = {WIRE_ARE_FIXED32, on_fixed32},  [5] = {WIRE_ARE_VARINTS, on_varint},
-    [6] = {WIRE_IS_LEN, on_string},        [7] = {WIRE_ARE_VARINTS, on_varint},
-    [8] = {WIRE_IS_LEN, on_name},          [9] = {WIRE_IS_LEN, on_raw},
-    [10] = {WIRE_ARE_FIXED64, on_fixed64}, [11] = {WIRE_ARE_VARINTS, on_varint},
-    [13] = {WIRE_IS_LEN, on_external},     [14] = {WIRE_IS_VARINT, on_location_kind},
+    [1] = {WIRE_ARE_VARINTS, on_dims},   [2] = {WIRE_IS_VARINT, on_dtype},
+    [4] = {WIRE_ARE_FIXED32, on_typed},  [5] = {WIRE_ARE_VARINTS, on_typed},
+    [6] = {WIRE_IS_LEN, on_string},      [7] = {WIRE_ARE_VARINTS, on_typed},
+    [8] = {WIRE_IS_LEN, on_name},        [9] = {WIRE_IS_LEN, on_raw},
+    [10] = {WIRE_ARE_FIXED64, on_typed}, [11] = {WIRE_ARE_VARINTS, on_typed},
+    [13] = {WIRE_IS_LEN, on_external},   [14] = {WIRE_IS_VARINT, on_location_kind},
 };
 static const wire_message tensor_message = WIRE_MESSAGE("TensorProto", tensor_rows);
 

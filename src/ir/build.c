@@ -74,28 +74,28 @@ ir_id ir_add_node(ir_model *m, ir_id graph, const ir_node *proto)
     return id;
 }
 
-bool ir_add_input(ir_model *m, ir_id graph, ir_id value)
+static bool add_port(ir_model *m, ir_id graph, ir_id value, uint32_t flag)
 {
     if (graph >= m->graphs.n || value >= m->values.n)
         return false;
-    ir_id *place = VEC_PUSH(m->arena, &ir_graph_at(m, graph)->inputs);
+    ir_graph *g = ir_graph_at(m, graph);
+    ir_id *place = flag == IR_VALUE_INPUT ? VEC_PUSH(m->arena, &g->inputs)
+                                          : VEC_PUSH(m->arena, &g->outputs);
     if (!place)
         return false;
     *place = value;
-    ir_value_at(m, value)->flags |= IR_VALUE_INPUT;
+    ir_value_at(m, value)->flags |= flag;
     return true;
+}
+
+bool ir_add_input(ir_model *m, ir_id graph, ir_id value)
+{
+    return add_port(m, graph, value, IR_VALUE_INPUT);
 }
 
 bool ir_add_output(ir_model *m, ir_id graph, ir_id value)
 {
-    if (graph >= m->graphs.n || value >= m->values.n)
-        return false;
-    ir_id *place = VEC_PUSH(m->arena, &ir_graph_at(m, graph)->outputs);
-    if (!place)
-        return false;
-    *place = value;
-    ir_value_at(m, value)->flags |= IR_VALUE_OUTPUT;
-    return true;
+    return add_port(m, graph, value, IR_VALUE_OUTPUT);
 }
 
 bool ir_add_constant(ir_model *m, ir_id graph, ir_id value, const ir_tensor *t)

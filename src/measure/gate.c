@@ -30,14 +30,6 @@ typedef struct bench_table {
     double ratios[RESAMPLES];
 } bench_table;
 
-static double mean_of(const double *x, uint32_t n)
-{
-    double sum = 0;
-    for (uint32_t i = 0; i < n; i++)
-        sum += x[i];
-    return n ? sum / n : 0;
-}
-
 static void swap(double *a, double *b)
 {
     double t = *a;
@@ -86,7 +78,7 @@ static double quantile_of(double *x, uint32_t n, double q)
 /* Changes the order of x. */
 static double statistic(const gate_question *q, double *x, uint32_t n)
 {
-    return q->what == RUNS_QUANTILE ? quantile_of(x, n, q->quantile) : mean_of(x, n);
+    return q->what == RUNS_QUANTILE ? quantile_of(x, n, q->quantile) : stats_mean(x, n);
 }
 
 static void fill(side *s, const gate_question *q, const gate_series *from, double *work)

@@ -47,7 +47,7 @@ double stats_spread(const double *sorted, double *work, uint32_t n)
     return 1.4826 * stats_quantile(work, n, 0.5);
 }
 
-static double mean_of(const double *x, uint32_t n)
+double stats_mean(const double *x, uint32_t n)
 {
     double sum = 0;
     for (uint32_t i = 0; i < n; i++)
@@ -68,7 +68,7 @@ enum { LAG_MAX = 2000 };
 
 double stats_autocorrelation_time(const double *x, uint32_t n)
 {
-    double mean = mean_of(x, n), c0 = covariance_at(x, n, mean, 0), tau = -1;
+    double mean = stats_mean(x, n), c0 = covariance_at(x, n, mean, 0), tau = -1;
     uint32_t last = n / 2 < LAG_MAX ? n / 2 : LAG_MAX;
     if (n < 4 || c0 <= 0)
         return 1;
@@ -84,7 +84,7 @@ double stats_autocorrelation_time(const double *x, uint32_t n)
 
 double stats_autocorrelation_upper(const double *x, uint32_t n)
 {
-    double mean = mean_of(x, n), c0 = covariance_at(x, n, mean, 0);
+    double mean = stats_mean(x, n), c0 = covariance_at(x, n, mean, 0);
     double tau = stats_autocorrelation_time(x, n);
     if (n < 8 || c0 <= 0)
         return tau;
@@ -140,7 +140,7 @@ void stats_describe(const double *x, uint32_t n, double *work, profile_stats *ou
     out->p99_runs_needed = stats_runs_needed(0.99, 0.99);
     if (n == 0)
         return;
-    out->mean = mean_of(x, n);
+    out->mean = stats_mean(x, n);
     for (uint32_t i = 0; i < n; i++)
         squares += (x[i] - out->mean) * (x[i] - out->mean);
     out->std = n > 1 ? sqrt(squares / (n - 1)) : 0;

@@ -39,4 +39,7 @@ bool stats_is_outlier(double x, double median, double spread);
  * difference is within what chance gives. */
 double stats_drift(const double *x, uint32_t n, double *work);
 
+/* 0 of none. */
+double stats_mean(const double *x, uint32_t n);
+
 #endif

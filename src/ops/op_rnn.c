@@ -59,9 +59,20 @@ static assay_status check_state(op_ctx *c, const sizes *s)
     return ASSAY_OK;
 }
 
+/* What one hidden unit does in one step beside the contraction. */
+typedef struct cell {
+    uint64_t gates, add, mul, special;
+} cell;
+static const cell simple = {.gates = 1, .special = 1};
+/* h = (1 - z) * n + z * h, and r * h inside n. */
+static const cell gru = {.gates = 3, .add = 2, .mul = 3, .special = 3};
+/* c = f * c + i * g; h = o * tanh(c); with peepholes in slot 7, 3 mul + 3 add more. */
+static const cell lstm = {.gates = 4, .add = 1, .mul = 3, .special = 5};
+
 /* Y, Y_h and, for an LSTM, Y_c. */
-static assay_status rnn_infer(op_ctx *c, int64_t gates)
+static assay_status rnn_infer(op_ctx *c)
 {
+    int64_t gates = (int64_t)((const cell *)c->row->with)->gates;
     sizes s = sizes_of(c);
     TRY(check_weights(c, &s, gates));
     TRY(check_state(c, &s));
@@ -72,26 +83,9 @@ static assay_status rnn_infer(op_ctx *c, int64_t gates)
     return op_set(c, 2, op_dtype(c, 0), 3, state[s.batch_first]);
 }
 
-static assay_status simple_infer(op_ctx *c)
+static void rnn_cost(const op_ctx *c, op_cost *k)
 {
-    return rnn_infer(c, 1);
-}
-static assay_status gru_infer(op_ctx *c)
-{
-    return rnn_infer(c, 3);
-}
-static assay_status lstm_infer(op_ctx *c)
-{
-    return rnn_infer(c, 4);
-}
-
-/* What one hidden unit does in one step beside the contraction. */
-typedef struct cell {
-    uint64_t gates, add, mul, special;
-} cell;
-
-static void rnn_cost(const op_ctx *c, op_cost *k, cell u)
-{
+    cell u = *(const cell *)c->row->with;
     sizes s = sizes_of(c);
     if (s.steps < 0 || s.batch < 0 || s.input < 0 || s.hidden < 0)
         return;
@@ -101,31 +95,13 @@ static void rnn_cost(const op_ctx *c, op_cost *k, cell u)
     op_add_mac(k, op_mul3(units, u.gates, width));
     if (op_has(c, 3))
         u.add += 2 * u.gates;
-    op_count(c, k, &k->add, sat_mul(units, u.add));
-    op_count(c, k, &k->mul, sat_mul(units, u.mul));
-    op_count(c, k, &k->special, sat_mul(units, u.special));
-}
-
-static void simple_cost(const op_ctx *c, op_cost *k)
-{
-    rnn_cost(c, k, (cell){.gates = 1, .special = 1});
-}
-
-/* h = (1 - z) * n + z * h, and r * h inside n. */
-static void gru_cost(const op_ctx *c, op_cost *k)
-{
-    rnn_cost(c, k, (cell){.gates = 3, .add = 2, .mul = 3, .special = 3});
-}
-
-/* c = f * c + i * g; h = o * tanh(c). */
-static void lstm_cost(const op_ctx *c, op_cost *k)
-{
-    cell u = {.gates = 4, .add = 1, .mul = 3, .special = 5};
-    if (op_has(c, 7)) {
+    if (c->row->with == &lstm && op_has(c, 7)) {
         u.add += 3;
         u.mul += 3;
     }
-    rnn_cost(c, k, u);
+    op_count(c, k, &k->add, sat_mul(units, u.add));
+    op_count(c, k, &k->mul, sat_mul(units, u.mul));
+    op_count(c, k, &k->special, sat_mul(units, u.special));
 }
 
 /* Steps come first unless the layout says otherwise. */
@@ -134,25 +110,26 @@ static int rnn_batch_axis(const ir_node *n)
     return ir_attr_int(n, "layout", 0) ? 0 : 1;
 }
 
-#define RECURRENT(op, family, since, words, shape, arithmetic, slots, inputs, outputs)            \
-    {                                                                                             \
-        OP_ROW("", op, family, since, words, shape, arithmetic), OP_SLOTS(3, inputs, 0, outputs), \
-            .weights = slots, .aux = 0x70, .backward = OP_BW_CONTRACTION, .saves = OP_SAVE_BOTH,  \
-            .batch_axis = rnn_batch_axis                                                          \
+#define RECURRENT(op, family, since, words, unit, slots, inputs, outputs)                          \
+    {                                                                                              \
+        OP_ROW("", op, family, since, words, rnn_infer, rnn_cost),                                 \
+            OP_SLOTS(3, inputs, 0, outputs), .with = unit, .weights = slots, .aux = 0x70,          \
+                                             .backward = OP_BW_CONTRACTION, .saves = OP_SAVE_BOTH, \
+                                             .batch_axis = rnn_batch_axis                          \
     }
 
 static const op_row rows[] = {
     RECURRENT("RNN", "rnn", "1,7,14,22",
-              "T*B*dirs*H*(I+H) MACs; per unit and step: 1 special, 2 add with bias", simple_infer,
-              simple_cost, 1 << 1 | 1 << 2 | 1 << 3, 6, 2),
+              "T*B*dirs*H*(I+H) MACs; per unit and step: 1 special, 2 add with bias", &simple,
+              1 << 1 | 1 << 2 | 1 << 3, 6, 2),
     RECURRENT("GRU", "gru", "1,3,7,14,22",
               "T*B*dirs*3*H*(I+H) MACs; per unit and step: 3 special + 3 mul + 2 add, 6 add with "
               "bias",
-              gru_infer, gru_cost, 1 << 1 | 1 << 2 | 1 << 3, 6, 2),
+              &gru, 1 << 1 | 1 << 2 | 1 << 3, 6, 2),
     RECURRENT("LSTM", "lstm", "1,7,14,22",
               "T*B*dirs*4*H*(I+H) MACs; per unit and step: 5 special + 3 mul + 1 add, 8 add with "
               "bias, 3 mul + 3 add with peepholes",
-              lstm_infer, lstm_cost, 1 << 1 | 1 << 2 | 1 << 3 | 1 << 7, 8, 3),
+              &lstm, 1 << 1 | 1 << 2 | 1 << 3 | 1 << 7, 8, 3),
 };
 
 const op_rows op_rnn_rows = OP_ROWS(rows);

@@ -278,8 +278,9 @@ static int64_t row_extremum(const cell_row *row, bool largest, bool last)
     return best;
 }
 
-static assay_status arg_value(op_ctx *c, bool largest)
+static assay_status arg_value(op_ctx *c)
 {
+    bool largest = str_is(c->node->op, "ArgMax");
     const op_val *in = full_input(c, 0);
     op_val *v = in && in->n > 0 && op_rank(c, 0) > 0 ? ev_output(c, 0) : NULL;
     bool last = op_attr_int(c, "select_last_index", 0) != 0;
@@ -292,16 +293,6 @@ static assay_status arg_value(op_ctx *c, bool largest)
         ev_store(v, r, IR_INT64, (op_cell){.i = row_extremum(&row, largest, last)});
     }
     return ev_finish(c, 0, v);
-}
-
-static assay_status arg_max_value(op_ctx *c)
-{
-    return arg_value(c, true);
-}
-
-static assay_status arg_min_value(op_ctx *c)
-{
-    return arg_value(c, false);
 }
 
 /* ---- rows ---- */
@@ -321,10 +312,10 @@ static const op_row rows[] = {
            op_cost_cmp_in, 1, 4),
     SELECT("TopK", "topk", "1,10,11,24", "per input element: 1 cmp", top_k, top_k_value,
            op_cost_cmp_in, 2, 2),
-    SELECT("ArgMax", "argmax", "1,11,12,13", "per input element: 1 cmp", arg_extremum,
-           arg_max_value, op_cost_cmp_in, 1, 1),
-    SELECT("ArgMin", "argmin", "1,11,12,13", "per input element: 1 cmp", arg_extremum,
-           arg_min_value, op_cost_cmp_in, 1, 1),
+    SELECT("ArgMax", "argmax", "1,11,12,13", "per input element: 1 cmp", arg_extremum, arg_value,
+           op_cost_cmp_in, 1, 1),
+    SELECT("ArgMin", "argmin", "1,11,12,13", "per input element: 1 cmp", arg_extremum, arg_value,
+           op_cost_cmp_in, 1, 1),
 };
 
 const op_rows op_select_rows = OP_ROWS(rows);

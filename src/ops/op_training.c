@@ -22,23 +22,13 @@ static assay_status group_size(op_ctx *c, uint32_t kinds, uint32_t *n)
 }
 
 /* Outputs mirror the inputs of the same kind; gradients (kind 1) have no output. */
-static assay_status infer_step(op_ctx *c, uint32_t kinds)
+static assay_status infer_step(op_ctx *c)
 {
-    uint32_t n = 0;
+    uint32_t n = 0, kinds = str_is(c->node->op, "Adam") ? 4 : 3;
     TRY(group_size(c, kinds, &n));
     for (uint32_t o = 0; o < c->n_out && o < n * (kinds - 1); o++)
         TRY(op_set_like(c, o, o < n ? 2 + o : 2 + n + o));
     return ASSAY_OK;
-}
-
-static assay_status infer_three(op_ctx *c)
-{
-    return infer_step(c, 3);
-}
-
-static assay_status infer_four(op_ctx *c)
-{
-    return infer_step(c, 4);
 }
 
 static void cost_step(const op_ctx *c, op_cost *k, uint32_t kinds, step per)
@@ -89,13 +79,13 @@ static const op_row rows[] = {
     {OP_ROW(
          TRAIN, "Adagrad", "optimizer", "1",
          "per element: 3 add + 2 mul + 1 div + 1 special (+ 1 add + 1 mul with norm_coefficient)",
-         infer_three, cost_adagrad),
+         infer_step, cost_adagrad),
      OP_SLOTS(3, 255, 1, 255), .aux = 3},
     {OP_ROW(
          TRAIN, "Adam", "optimizer", "1",
          "per element: 4 add + 6 mul + 1 div + 1 special (+ 1 add + 1 mul with norm_coefficient, "
          "+ 1 mul with norm_coefficient_post)",
-         infer_four, cost_adam),
+         infer_step, cost_adam),
      OP_SLOTS(3, 255, 1, 255), .aux = 3},
     {OP_ROW(TRAIN, "Gradient", "gradient", "1",
             "not counted: the backward pass of the graph behind it", infer_gradient, op_cost_free),
@@ -103,7 +93,7 @@ static const op_row rows[] = {
     {OP_ROW(TRAIN, "Momentum", "optimizer", "1",
             "per element: 2 add + 3 mul (nesterov: 3 add + 4 mul), + 1 add + 1 mul with "
             "norm_coefficient",
-            infer_three, cost_momentum),
+            infer_step, cost_momentum),
      OP_SLOTS(3, 255, 1, 255), .aux = 3},
 };
 

@@ -173,19 +173,13 @@ assay_status store_check_tag(str tag, assay_error *err)
                            STR_ARG(tag), STORE_TAG_BYTES);
 }
 
-static assay_status insert_tag(store *s, int64_t id, str tag, assay_error *err)
-{
-    sqlite3_stmt *q;
-    TRY(store_prepare(s, "INSERT OR IGNORE INTO tags(run, tag) VALUES(?, ?)", &q, err));
-    sqlite3_bind_int64(q, 1, id);
-    store_bind_str(q, 2, tag);
-    return store_finish(s, q, err);
-}
+#define INSERT_TAG "INSERT OR IGNORE INTO tags(run, tag) VALUES(?, ?)"
+#define REMOVE_TAG "DELETE FROM tags WHERE run = ? AND tag = ?"
 
-static assay_status remove_tag(store *s, int64_t id, str tag, assay_error *err)
+static assay_status change_tag(store *s, const char *sql, int64_t id, str tag, assay_error *err)
 {
     sqlite3_stmt *q;
-    TRY(store_prepare(s, "DELETE FROM tags WHERE run = ? AND tag = ?", &q, err));
+    TRY(store_prepare(s, sql, &q, err));
     sqlite3_bind_int64(q, 1, id);
     store_bind_str(q, 2, tag);
     return store_finish(s, q, err);
@@ -238,7 +232,7 @@ assay_status store_insert(store *s, const profile *p, str document, const str *t
     TRY(insert_document(s, *id, document, err));
     TRY(store_insert_figures(s, *id, p, err));
     for (uint32_t i = 0; i < n_tags; i++)
-        TRY(insert_tag(s, *id, tags[i], err));
+        TRY(change_tag(s, INSERT_TAG, *id, tags[i], err));
     return ASSAY_OK;
 }
 
@@ -315,9 +309,9 @@ static assay_status change_tags(store *s, int64_t id, const str *add, uint32_t n
 {
     TRY(check_run(s, id, err));
     for (uint32_t i = 0; i < n_remove; i++)
-        TRY(remove_tag(s, id, remove[i], err));
+        TRY(change_tag(s, REMOVE_TAG, id, remove[i], err));
     for (uint32_t i = 0; i < n_add; i++)
-        TRY(insert_tag(s, id, add[i], err));
+        TRY(change_tag(s, INSERT_TAG, id, add[i], err));
     return n_add ? count_tags(s, id, err) : ASSAY_OK;
 }
 
