@@ -49,6 +49,7 @@ test:
 	@JOBS=$(JOBS) tests/run
 
 golden: build
+	@tools/docs_examples --update build/release/assay || true
 	@UPDATE=1 tests/cli/run.sh build/release/assay
 
 docs: build
