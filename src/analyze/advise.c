@@ -570,7 +570,7 @@ static int more_first(const void *a, const void *b)
     return x->row < y->row ? -1 : 1;
 }
 
-static str keep(sbuf *b, arena *a)
+static str keep_text(sbuf *b, arena *a)
 {
     str s = str_copy(a, (str){b->p, (uint32_t)b->n});
     sbuf_free(b);
@@ -588,9 +588,9 @@ assay_status advise_run(const advise_facts *f, profile *p, assay_error *err)
         bool holds = advise_rows[k].say(&a);
         failed = a.title.failed || a.why.failed || a.expected.failed;
         profile_advice said = {.id = advise_rows[k].id,
-                               .title = keep(&a.title, p->arena),
-                               .why = keep(&a.why, p->arena),
-                               .expected = keep(&a.expected, p->arena)};
+                               .title = keep_text(&a.title, p->arena),
+                               .why = keep_text(&a.why, p->arena),
+                               .expected = keep_text(&a.expected, p->arena)};
         if (holds)
             list[n++] = (ranked){said, a.gain, k};
     }

@@ -164,7 +164,7 @@ static bool runs(const infer_result *r, ir_id node)
 }
 
 /* times: runs of `graph` per run of the model, or per run of the walk's root. */
-static bool walk(counter *x, ir_id graph, uint64_t times, bool absolute, visit_fn *visit)
+static bool walk_graph(counter *x, ir_id graph, uint64_t times, bool absolute, visit_fn *visit)
 {
     const ir_graph *g = ir_graph_at(x->r->model, graph);
     for (uint32_t k = 0; k < g->nodes.n; k++) {
@@ -181,7 +181,7 @@ static bool walk(counter *x, ir_id graph, uint64_t times, bool absolute, visit_f
             for (uint32_t i = 0; i < inner.n; i++) {
                 uint64_t t = x->r->times[inner.ids[i]];
                 t = absolute ? t : sat_mul(times, t);
-                if (t && !walk(x, inner.ids[i], t, absolute, visit))
+                if (t && !walk_graph(x, inner.ids[i], t, absolute, visit))
                     return false;
             }
         }
@@ -211,7 +211,7 @@ uint64_t count_graph_flops(infer_result *r, ir_id graph)
     static const count_options plain = {0};
     profile sum = {0};
     counter x = {.r = r, .opt = &plain, .lens = &lens_table[0], .p = &sum};
-    walk(&x, graph, 1, false, add_flops);
+    walk_graph(&x, graph, 1, false, add_flops);
     return sum.total_flops;
 }
 
@@ -612,7 +612,7 @@ static void describe_model(counter *x)
 }
 
 /* What a reader of the profile wants beside the figures. */
-static assay_status tell(counter *x, assay_error *err)
+static assay_status add_details(counter *x, assay_error *err)
 {
     TRY(break_down(x, err));
     TRY(gather_items(x, err));
@@ -643,7 +643,7 @@ assay_status count_steps(infer_result *r, profile *p, counted *out, assay_error 
 {
     counter x = {.r = r, .p = p};
     TRY(count_weights(r, p, &x.w, err));
-    if (!walk(&x, 0, 1, true, add_step))
+    if (!walk_graph(&x, 0, 1, true, add_step))
         return err_no_memory(err);
     *out = steps_of(&x);
     return ASSAY_OK;
@@ -660,13 +660,13 @@ assay_status count_run(infer_result *r, const count_options *opt, profile *p, co
         return err_no_memory(err);
     describe_model(&x);
     TRY(count_weights(r, p, &x.w, err));
-    if (!walk(&x, 0, 1, true, add_layer))
+    if (!walk_graph(&x, 0, 1, true, add_layer))
         return err_no_memory(err);
     p->layers = x.layers.items;
     p->n_layers = x.layers.n;
     total_layers(&x);
     judge_bounds(&x);
-    TRY(tell(&x, err));
+    TRY(add_details(&x, err));
     *out = steps_of(&x);
     p->weights_differ = r->model->weights_differ;
     p->architecture_changed = r->model->architecture_changed;

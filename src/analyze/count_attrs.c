@@ -99,7 +99,7 @@ static void take_numbers(arena *a, const void *items, profile_attribute *out)
 }
 
 /* False: it is of a kind that is not shown. */
-static bool take(arena *a, const ir_attr *from, profile_attribute *out)
+static bool copy_attr(arena *a, const ir_attr *from, profile_attribute *out)
 {
     *out = (profile_attribute){
         .name = from->name, .n = from->n, .list = ir_attr_is_list(from->kind)};
@@ -188,7 +188,7 @@ bool count_attributes(const infer_result *r, const weights *w, const op_ctx *c, 
         return false;
     for (uint32_t i = 0; i < n->n_attrs; i++) {
         profile_attribute *to = &list[count];
-        if (is_repeated_elsewhere(role, &n->attrs[i]) || !take(a, &n->attrs[i], to) ||
+        if (is_repeated_elsewhere(role, &n->attrs[i]) || !copy_attr(a, &n->attrs[i], to) ||
             is_default(n, to))
             continue;
         to->name = str_copy(a, to->name);

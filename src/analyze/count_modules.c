@@ -153,7 +153,7 @@ static void flatten(const tree *t, profile_module *out)
     }
 }
 
-static bool build(profile *p, tree *t)
+static bool build_tree(profile *p, tree *t)
 {
     if (!map_init(&t->by_path, t->scratch, 64) ||
         new_module(t, (str){0}, p->model, 0, UINT32_MAX) == UINT32_MAX)
@@ -173,5 +173,5 @@ static bool build(profile *p, tree *t)
 assay_status count_modules(profile *p, assay_error *err)
 {
     tree t = {.arena = p->arena, .scratch = p->arena};
-    return build(p, &t) ? ASSAY_OK : err_no_memory(err);
+    return build_tree(p, &t) ? ASSAY_OK : err_no_memory(err);
 }

@@ -237,7 +237,7 @@ static void join_fork(partitioner *x, uint32_t u)
 
 /* A unit joins the best of the groups before it that may lead it; groups that are computed on the way, and
  * elementwise ones beside it, come along. */
-static void place(partitioner *x, uint32_t u)
+static void place_layer(partitioner *x, uint32_t u)
 {
     candidate list[CANDIDATES_MAX];
     fuse_role role = x->units[u].role;
@@ -306,7 +306,7 @@ assay_status fuse_run(const flow *f, const pattern_list *patterns, fuse_strategy
     claim_patterns(&x, patterns);
     for (uint32_t layer = 0; layer < f->n && strategy != FUSE_NONE; layer++)
         if (x.unit_of[layer] == layer)
-            place(&x, layer);
+            place_layer(&x, layer);
     return number_groups(&x, out, err);
 }
 

@@ -386,7 +386,7 @@ typedef struct search {
 } search;
 
 /* Whether this is the answer: sizes that fit, or a failure that no size mends. */
-static bool take(search *s, const infer_trial *t)
+static bool take_trial(search *s, const infer_trial *t)
 {
     err_clear(s->err);
     s->status = infer_once(s->m, s->opt, t, s->arena, s->out, s->err);
@@ -395,7 +395,7 @@ static bool take(search *s, const infer_trial *t)
 
 static bool try_usual(search *s, int attempt)
 {
-    return take(s, &(const infer_trial){.attempt = attempt});
+    return take_trial(s, &(const infer_trial){.attempt = attempt});
 }
 
 static bool try_fitted(search *s, int attempt, bool relate_only)
@@ -406,7 +406,7 @@ static bool try_fitted(search *s, int attempt, bool relate_only)
         return false;
     *f = (fitting){
         .m = s->m, .opt = s->opt, .attempt = attempt, .relate_only = relate_only, .left = &s->left};
-    return fit(f, s->arena, &t) && take(s, &t);
+    return fit(f, s->arena, &t) && take_trial(s, &t);
 }
 
 /* The first usual sizes failed. Those among them that follow from others come first, then other usual ones, then

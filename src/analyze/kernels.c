@@ -108,7 +108,7 @@ static void take_bodies(mapping *m, const ir_node *n, int depth)
     }
 }
 
-static void push(mapping *m, ir_id node)
+static void push_node(mapping *m, ir_id node)
 {
     if (node == IR_NONE || m->claimed[node])
         return;
@@ -121,7 +121,7 @@ static void push(mapping *m, ir_id node)
 static void claim_from(mapping *m, ir_id node)
 {
     m->stack.n = 0;
-    push(m, node);
+    push_node(m, node);
     while (m->stack.n) {
         ir_id id = m->stack.items[--m->stack.n];
         if (m->claimed[id])
@@ -132,7 +132,7 @@ static void claim_from(mapping *m, ir_id node)
         take_bodies(m, n, 0);
         for (uint32_t i = 0; i < n->n_inputs; i++)
             if (n->inputs[i] != IR_NONE)
-                push(m, ir_value_at(m->from, n->inputs[i])->producer);
+                push_node(m, ir_value_at(m->from, n->inputs[i])->producer);
     }
 }
 

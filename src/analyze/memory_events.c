@@ -247,7 +247,7 @@ static int by_step(const void *a, const void *b)
     return x->step != y->step ? (x->step < y->step ? -1 : 1) : x->rank - y->rank;
 }
 
-static bool choose(const memory_story *s, moment_list *list)
+static bool choose_moments(const memory_story *s, moment_list *list)
 {
     bool ok = add_moment(s, list, 0, "start") && add_moment(s, list, s->peak, "peak") &&
               add_maxima(s, list);
@@ -276,7 +276,7 @@ static assay_status list_snapshots(const memory_story *s, assay_error *err)
     moment_list list = {0};
     if (s->n_steps == 0)
         return ASSAY_OK;
-    if (!choose(s, &list))
+    if (!choose_moments(s, &list))
         return err_no_memory(err);
     profile_snapshot *out = ARENA_ARRAY(p->arena, profile_snapshot, list.n);
     if (!out)

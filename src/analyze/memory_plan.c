@@ -32,7 +32,7 @@ static void remove_gap(heap_state *h, uint32_t k)
     h->n--;
 }
 
-static uint64_t take(heap_state *h, uint64_t bytes)
+static uint64_t take_bytes(heap_state *h, uint64_t bytes)
 {
     uint32_t best = UINT32_MAX;
     for (uint32_t k = 0; k < h->n; k++)
@@ -106,7 +106,7 @@ static uint64_t place_in_time(memory_buffer *b, uint32_t n_steps, const chains *
     *h = (heap_state){0};
     for (uint32_t s = 0; s < n_steps; s++) {
         for (uint32_t k = c->born[s]; k; k = c->next_born[k - 1])
-            b[k - 1].offset = b[k - 1].bytes ? take(h, b[k - 1].bytes) : 0;
+            b[k - 1].offset = b[k - 1].bytes ? take_bytes(h, b[k - 1].bytes) : 0;
         for (uint32_t k = c->dying[s]; k; k = c->next_dying[k - 1])
             if (b[k - 1].bytes)
                 give_back(h, b[k - 1].offset, b[k - 1].bytes);

@@ -84,7 +84,7 @@ typedef struct search {
     int64_t budget; /* of steps: a file made to be slow is not searched to its end */
 } search;
 
-static bool keep(search *s, const char *name, const char *form, pattern_class is, bool native)
+static bool keep_match(search *s, const char *name, const char *form, pattern_class is, bool native)
 {
     const pattern_set *set = &s->x.set;
     pattern_match *m = VEC_PUSH(s->arena, s->x.list);
@@ -115,7 +115,8 @@ static bool find_native(search *s, uint32_t layer)
     bool quick = strcmp(f->known_as, "silu") == 0 && is_quick_gelu(s->x.f, layer);
     s->x.set.n = 1;
     s->x.set.layers[0] = layer;
-    return keep(s, quick ? "gelu" : f->known_as, quick ? "sigmoid" : "", classes[f->role], true);
+    return keep_match(s, quick ? "gelu" : f->known_as, quick ? "sigmoid" : "", classes[f->role],
+                      true);
 }
 
 static bool find_formula(search *s, uint32_t layer)
@@ -125,7 +126,7 @@ static bool find_formula(search *s, uint32_t layer)
         if (s->programs[k] && pattern_may_end(s->x.f, s->programs[k], layer) &&
             pattern_matches(s->x.f, s->programs[k], layer, &s->x.set, &s->budget) &&
             (!row->check || row->check(s->x.f, s->x.set.layers, s->x.set.n)))
-            return keep(s, row->name, row->form, row->is, false);
+            return keep_match(s, row->name, row->form, row->is, false);
     }
     return true;
 }
@@ -136,13 +137,13 @@ static bool find_blocks(search *s, uint32_t layer)
     const op_family *f = flow_family(s->x.f, layer);
     const char *form = "";
     if (((f->is & OPS_WEIGHS) || s->ends[layer]) && pattern_attention(&s->x, layer, &form) &&
-        !keep(s, "attention", form, PATTERN_ATTENTION, false))
+        !keep_match(s, "attention", form, PATTERN_ATTENTION, false))
         return false;
     if ((f->is & OPS_AVERAGES) && pattern_squeeze(&s->x, layer) &&
-        !keep(s, "squeeze-excite", "", PATTERN_BLOCK, false))
+        !keep_match(s, "squeeze-excite", "", PATTERN_BLOCK, false))
         return false;
     if (f->algebra == OPA_MUL && pattern_gated(&s->x, layer, &form))
-        return keep(s, "gated-mlp", form, PATTERN_BLOCK, false);
+        return keep_match(s, "gated-mlp", form, PATTERN_BLOCK, false);
     return true;
 }
 

@@ -296,7 +296,7 @@ static void sort_layers(pattern_set *s)
         }
 }
 
-static void drop(pattern_set *s, uint32_t k)
+static void drop_match(pattern_set *s, uint32_t k)
 {
     memmove(s->layers + k, s->layers + k + 1, sizeof *s->layers * (s->n - k - 1));
     memmove(s->pass + k, s->pass + k + 1, sizeof *s->pass * (s->n - k - 1));
@@ -317,7 +317,7 @@ bool pattern_close(const flow *f, pattern_set *s)
         again = false;
         for (uint32_t k = 0; k + 1 < s->n && !again; k++)
             if (leaf_pass(f, s, k) || (s->pass[k] && !read_inside(f, s, s->layers[k]))) {
-                drop(s, k);
+                drop_match(s, k);
                 again = true;
             }
     }

@@ -80,7 +80,7 @@ static assay_status find_nodes(plan_as_run *x, const ir_model *m, const plan_run
 
 /* ---- the order ---- */
 
-static void place(ordering *o, uint32_t layer, int depth)
+static void place_layer(ordering *o, uint32_t layer, int depth)
 {
     const ir_node *n = ir_node_at(o->m, o->x->of.nodes[layer]);
     if (o->placed[layer])
@@ -89,7 +89,7 @@ static void place(ordering *o, uint32_t layer, int depth)
     for (uint32_t i = 0; i < n->n_inputs && depth < 1000; i++) {
         ir_id from = n->inputs[i] == IR_NONE ? IR_NONE : ir_value_at(o->m, n->inputs[i])->producer;
         if (from != IR_NONE && o->layer_of[from] != UINT32_MAX)
-            place(o, o->layer_of[from], depth + 1);
+            place_layer(o, o->layer_of[from], depth + 1);
     }
     o->order[o->n++] = layer;
 }
@@ -118,7 +118,7 @@ static bool order_layers(ordering *o, const plan_run *t)
     for (uint32_t i = 0; i < t->n_order && one_graph(x, o->m); i++) {
         ir_id id = x->node_of[t->order[i]];
         if (id != IR_NONE && o->layer_of[id] != UINT32_MAX)
-            place(o, o->layer_of[id], 0);
+            place_layer(o, o->layer_of[id], 0);
     }
     for (uint32_t i = 0; i < n; i++)
         if (!o->placed[i])
@@ -205,8 +205,8 @@ static assay_status plan_all(plan_as_run *x, assay_error *err)
     return arena_failed(x->p->arena) ? err_no_memory(err) : ASSAY_OK;
 }
 
-static assay_status make(const ir_model *m, const infer_options *shapes, plan_as_run *x,
-                         assay_error *err)
+static assay_status make_plan(const ir_model *m, const infer_options *shapes, plan_as_run *x,
+                              assay_error *err)
 {
     const count_options counting = {.precision = IR_UNDEFINED};
     ordering o = {.x = x, .m = m};
@@ -227,7 +227,7 @@ assay_status plan_as_run_make(const ir_model *m, const infer_options *shapes, co
                               plan_as_run *out, assay_error *err)
 {
     *out = (plan_as_run){.run = run, .arena = arena_new(WORK_BYTES), .p = profile_new(WORK_BYTES)};
-    assay_status s = out->arena && out->p ? make(m, shapes, out, err) : err_no_memory(err);
+    assay_status s = out->arena && out->p ? make_plan(m, shapes, out, err) : err_no_memory(err);
     out->run = NULL; /* the caller's */
     return s;
 }

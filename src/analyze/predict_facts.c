@@ -306,7 +306,7 @@ static uint32_t kind_of(const walk *w, uint32_t i)
     return !same || l->n_outputs != 1 ? 3 : live > 1 ? 4 : 5;
 }
 
-static void place(walk *w, uint32_t i)
+static void place_kernel(walk *w, uint32_t i)
 {
     predict_layer *l = &w->l[i];
     uint32_t from = producer(w, i, &l->constant), own = str_hash_stored(l->family);
@@ -329,7 +329,7 @@ predict_layer *predict_facts(const profile *p, arena *a)
         return NULL;
     for (uint32_t i = 0; i < p->n_layers; i++) {
         describe(&p->layers[i], &w.l[i]);
-        place(&w, i);
+        place_kernel(&w, i);
     }
     return w.l;
 }

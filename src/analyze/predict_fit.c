@@ -271,7 +271,7 @@ static bool predict_left_out(const fitting *all, calibration *scratch, uint32_t 
     return ok;
 }
 
-static bool judge(const fitting *f, calibration *scratch)
+static bool judge_fit(const fitting *f, calibration *scratch)
 {
     calibration *c = f->out;
     double ratios[CALIBRATION_RUNS], off[CALIBRATION_RUNS];
@@ -302,7 +302,7 @@ assay_status predict_learn(const predict_study *studies, uint32_t n, calibration
     calibration *scratch = calloc(1, sizeof *scratch);
     bool ok = scratch && fit_all(&f);
     out->n_runs = 0;
-    ok = ok && judge(&f, scratch);
+    ok = ok && judge_fit(&f, scratch);
     free(scratch);
     out->present = ok;
     if (!ok)

@@ -58,7 +58,7 @@ bool roofline_narrow(roofline_model *m, arena *a)
     return true;
 }
 
-static void same(roofline_line v)
+static void assert_same(roofline_line v)
 {
     v[1] = v[0];
 }
@@ -68,17 +68,17 @@ void roofline_fix(roofline_model *m, int64_t batch)
     m->fixed_batch = batch;
     for (uint32_t i = 0; i < m->n_layers; i++) {
         roofline_layer *x = &m->layers[i];
-        same(x->contraction);
-        same(x->other);
-        same(x->back_contraction);
-        same(x->back_other);
+        assert_same(x->contraction);
+        assert_same(x->other);
+        assert_same(x->back_contraction);
+        assert_same(x->back_other);
         for (int w = 0; w < ROOFLINE_WIDTHS; w++)
-            same(x->bytes[w]);
+            assert_same(x->bytes[w]);
     }
     for (int w = 0; w < ROOFLINE_WIDTHS; w++)
         for (uint32_t s = 0; m->live[w] && s < m->n_steps; s++)
-            same(m->live[w][s]);
-    same(m->saved_bytes);
+            assert_same(m->live[w][s]);
+    assert_same(m->saved_bytes);
 }
 
 /* ---- kinds ---- */

@@ -85,7 +85,7 @@ static void backward_of(const op_row *row, const forward *f, training_back *b)
     }
 }
 
-static void keep(trainer *x, ir_id id, uint64_t times, training_back *b)
+static void keep_saved(trainer *x, ir_id id, uint64_t times, training_back *b)
 {
     if (id == IR_NONE || x->kept[id] || x->r->origin[id] != IR_NONE ||
         !ir_is_float(x->r->info[id].dtype))
@@ -100,9 +100,9 @@ static void save_for_backward(trainer *x, const op_row *row, const ir_node *n, u
 {
     if (row->saves == OP_SAVE_INPUTS || row->saves == OP_SAVE_BOTH)
         for (uint32_t i = 0; i < n->n_inputs; i++)
-            keep(x, n->inputs[i], times, b);
+            keep_saved(x, n->inputs[i], times, b);
     if ((row->saves == OP_SAVE_OUTPUT || row->saves == OP_SAVE_BOTH) && n->n_outputs)
-        keep(x, n->outputs[0], times, b);
+        keep_saved(x, n->outputs[0], times, b);
 }
 
 bool training_begin(trainer *x, infer_result *r, const counted *of)

@@ -31,8 +31,8 @@ static void describe_input(const profile_tensor *t, assay_model_input *out)
         out->dims[i] = t->shape.dims[i];
 }
 
-static assay_status count(const ir_model *ir, arena *work, profile *p, assay_model_info *info,
-                          assay_error *err)
+static assay_status count_model(const ir_model *ir, arena *work, profile *p, assay_model_info *info,
+                                assay_error *err)
 {
     const count_options plain = {0};
     infer_result *r = NULL;
@@ -62,7 +62,7 @@ assay_status assay_model_cost(size_t index, assay_model_info *out, assay_error *
     TRY(zoo_build(&q, &ir, err));
     arena *work = arena_new(JOB_ANALYSIS_BYTES);
     profile *p = profile_new(JOB_PROFILE_BYTES);
-    assay_status s = work && p ? count(ir, work, p, &info, err) : err_no_memory(err);
+    assay_status s = work && p ? count_model(ir, work, p, &info, err) : err_no_memory(err);
     profile_free(p);
     arena_free(work);
     ir_model_free(ir);

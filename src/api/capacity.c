@@ -10,8 +10,9 @@
 
 /* ---- the work ---- */
 
-static assay_status run(const assay_result *const *profiles, const char *const *names, size_t n,
-                        const assay_options *o, assay_result *out, assay_error *err)
+static assay_status run_capacity(const assay_result *const *profiles, const char *const *names,
+                                 size_t n, const assay_options *o, assay_result *out,
+                                 assay_error *err)
 {
     const profile **list = ARENA_ARRAY(out->arena, const profile *, n);
     str *sources = ARENA_ARRAY(out->arena, str, n);
@@ -46,7 +47,7 @@ assay_status assay_capacity(const assay_result *const *profiles, const char *con
         return err_fail(err, ASSAY_ERR_USAGE, "a capacity plan needs 1 to 64 results");
     TRY(api_need_profiles(profiles, n, "a capacity plan", err));
     assay_result *r = job_result_new(&capacity_kind, CAPACITY_BYTES);
-    assay_status s = r ? run(profiles, names, n, options, r, err) : err_no_memory(err);
+    assay_status s = r ? run_capacity(profiles, names, n, options, r, err) : err_no_memory(err);
     TRY(api_hand_result(s, r, out));
     return ((const capacity *)r->data)->best != UINT32_MAX
                ? ASSAY_OK

@@ -120,7 +120,7 @@ static assay_status holds_something(const profile *p, const char *which, assay_e
 }
 
 /* The verdicts outlive the profiles. */
-static assay_status judge(const judge_request *q, assay_result *out, assay_error *err)
+static assay_status judge_result(const judge_request *q, assay_result *out, assay_error *err)
 {
     verdicts *v = out->data;
     TRY(judge_profile(q, out->arena, v, err));
@@ -159,7 +159,7 @@ assay_status assay_check(const assay_result *of, const assay_result *baseline,
                              .n_metrics = o->check.metrics.n,
                              .tolerance = o->check.tolerance / 100};
     assay_result *r = job_result_new(&check_kind, JOB_ANALYSIS_BYTES);
-    assay_status s = r ? judge(&q, r, err) : err_no_memory(err);
+    assay_status s = r ? judge_result(&q, r, err) : err_no_memory(err);
     TRY(api_hand_result(s, r, out));
     return status_of(r->data, err);
 }

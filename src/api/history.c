@@ -78,8 +78,9 @@ static const str *words(arena *a, const char *const *texts, size_t n)
     return out;
 }
 
-static assay_status add(assay_store *db, const profile *p, str document, const char *const *tags,
-                        size_t n_tags, int64_t *id, assay_error *err)
+static assay_status add_document(assay_store *db, const profile *p, str document,
+                                 const char *const *tags, size_t n_tags, int64_t *id,
+                                 assay_error *err)
 {
     int64_t own;
     arena *a = arena_new((size_t)1 << 20);
@@ -101,7 +102,7 @@ assay_status assay_store_add(assay_store *db, const void *json, size_t n, const 
                         n);
     const str text = {json, (uint32_t)n};
     TRY(profile_read_kept(text, name, JOB_PROFILE_BYTES, &p, err));
-    assay_status s = add(db, p, text, tags, n_tags, id, err);
+    assay_status s = add_document(db, p, text, tags, n_tags, id, err);
     profile_free(p);
     return s;
 }

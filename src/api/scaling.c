@@ -5,7 +5,7 @@
 #include "jobs/scaling.h"
 #include "profile/scaling.h"
 
-static assay_status judge(const assay_options *o, const scaling *s, assay_error *err)
+static assay_status judge_strict(const assay_options *o, const scaling *s, assay_error *err)
 {
     if (!o->model.strict || !s->assumed)
         return ASSAY_OK;
@@ -31,5 +31,5 @@ assay_status assay_scale(assay_model *model, const assay_options *options, assay
     assay_result *r = job_result_new(&scaling_kind, JOB_ANALYSIS_BYTES);
     assay_status s = r ? job_scale(model, o, r->arena, r->data, err) : err_no_memory(err);
     TRY(api_hand_result(s, r, out));
-    return judge(o, r->data, err);
+    return judge_strict(o, r->data, err);
 }

@@ -50,7 +50,7 @@ static void align(numbers *l)
 }
 
 /* Where `mark` stands in s, or s.n. */
-static uint32_t find(str s, const char *mark)
+static uint32_t find_mark(str s, const char *mark)
 {
     const char *at = memmem(s.p, s.n, mark, strlen(mark));
     return at ? (uint32_t)(at - s.p) : s.n;
@@ -75,7 +75,7 @@ static int compare_values(const void *a, const void *b)
 static bool read_list(numbers *l, str text, job_range *r, arena *a)
 {
     for (bool more = true; more;) {
-        uint32_t at = find(text, ",");
+        uint32_t at = find_mark(text, ",");
         more = at < text.n;
         if (!add_number(l, cut_at(&text, at, 1)))
             return false;
@@ -96,9 +96,9 @@ static bool read_list(numbers *l, str text, job_range *r, arena *a)
 
 static bool read_range(numbers *l, str text, job_range *r)
 {
-    str rest = text, from = cut_at(&rest, find(rest, ".."), 2);
+    str rest = text, from = cut_at(&rest, find_mark(rest, ".."), 2);
     int none;
-    uint32_t colon = find(rest, ":"), dots = find(rest, "..");
+    uint32_t colon = find_mark(rest, ":"), dots = find_mark(rest, "..");
     bool by_count = colon < rest.n, stepped = dots < rest.n;
     if (by_count && stepped)
         return false;
@@ -123,8 +123,8 @@ assay_status api_set_range(assay_options *o, str name, str text, assay_error *er
         free(l);
         return err_no_memory(err);
     }
-    bool good = find(text, "..") < text.n ? read_range(l, text, &r)
-                                          : read_list(l, text, &r, o->arena);
+    bool good = find_mark(text, "..") < text.n ? read_range(l, text, &r)
+                                               : read_list(l, text, &r, o->arena);
     r.decimals = l->most;
     free(l);
     if (!good || r.from < 1 || r.to > VALUE_MAX)
@@ -151,13 +151,13 @@ static bool names_metric(const scaling_metric *m, str word)
 
 static bool read_question(str text, scaling_question *q)
 {
-    uint32_t at = find(text, "<=");
+    uint32_t at = find_mark(text, "<=");
     q->at_least = at == text.n;
-    at = q->at_least ? find(text, ">=") : at;
+    at = q->at_least ? find_mark(text, ">=") : at;
     if (at == text.n)
         return false;
     str limit = text, what = str_trim(cut_at(&limit, at, 2));
-    uint32_t colon = find(what, ":");
+    uint32_t colon = find_mark(what, ":");
     if (colon < what.n)
         q->axis = str_trim(cut_at(&what, colon, 1));
     for (int m = 0; m < SCALING_METRICS; m++) {

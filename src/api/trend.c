@@ -108,8 +108,8 @@ static assay_status read_series(assay_store *db, const store_filter *f, const me
     return ASSAY_OK;
 }
 
-static assay_status fill(assay_store *db, const assay_trend_request *r, assay_result *out,
-                         assay_error *err)
+static assay_status fill_trend(assay_store *db, const assay_trend_request *r, assay_result *out,
+                               assay_error *err)
 {
     const assay_record_filter given = {
         .size = sizeof given,
@@ -157,7 +157,7 @@ assay_status assay_store_trend(assay_store *db, const assay_trend_request *reque
     *out = NULL;
     TRY(TAKE(request, r, err));
     assay_result *made = job_result_new(&trend_kind, TREND_BYTES);
-    assay_status s = made ? fill(db, &r, made, err) : err_no_memory(err);
+    assay_status s = made ? fill_trend(db, &r, made, err) : err_no_memory(err);
     TRY(api_hand_result(s, made, out));
     return verdict_of(made->data, err);
 }

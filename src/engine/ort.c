@@ -91,7 +91,7 @@ static assay_status make_environment(ort_engine *e, assay_error *err)
     return ort_check(api, api->create_cpu_memory(1, 0, &e->cpu_arena), what, err);
 }
 
-static assay_status start(ort_engine *e, const engine_config *config, assay_error *err)
+static assay_status start_runtime(ort_engine *e, const engine_config *config, assay_error *err)
 {
     uint64_t begun = clock_mono_ns();
     TRY(ort_api_load(config, e->base.arena, &e->api, err));
@@ -115,7 +115,7 @@ assay_status engine_ort_open(const engine_config *config, engine **out, assay_er
         return err_no_memory(err);
     e->base.ops = &ort_ops;
     e->base.arena = arena_new(ENGINE_ARENA_BYTES);
-    assay_status status = e->base.arena ? start(e, config, err) : err_no_memory(err);
+    assay_status status = e->base.arena ? start_runtime(e, config, err) : err_no_memory(err);
     if (status == ASSAY_OK)
         *out = &e->base;
     else

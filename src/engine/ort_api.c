@@ -44,7 +44,7 @@ static int minor_of(const char *version)
     return major == 1 ? (int)minor : major > 1 ? ORT_API_NEWEST : 0;
 }
 
-static void fill(ort_api *api, const any_fn *slots, int version)
+static void fill_functions(ort_api *api, const any_fn *slots, int version)
 {
 #define ORT_FILL(slot, since, result, name, params) \
     api->name = (since) <= version ? (result(*) params)slots[slot] : NULL;
@@ -67,7 +67,7 @@ static assay_status take_base(const ort_api_base *base, const char *path, ort_ap
     const any_fn *slots = base->get_api((uint32_t)version);
     if (!slots)
         return not_usable(path, "it does not provide the API", err);
-    fill(out, slots, version);
+    fill_functions(out, slots, version);
     return ASSAY_OK;
 }
 
@@ -91,7 +91,8 @@ static assay_status take_library(void *handle, const char *path, arena *a, ort_a
 }
 
 /* *there says whether the loader took the file, whatever came of it. */
-static assay_status load(const char *path, arena *a, ort_api *out, bool *there, assay_error *err)
+static assay_status load_library(const char *path, arena *a, ort_api *out, bool *there,
+                                 assay_error *err)
 {
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     *there = handle != NULL;
@@ -116,7 +117,7 @@ static assay_status load_named(const char *path, arena *a, ort_api *out, assay_e
     /* Without a slash the loader would look elsewhere. */
     const char *exact = strchr(path, '/') ? path : arena_printf(a, "./%s", path);
     bool there;
-    return exact ? load(exact, a, out, &there, err) : err_no_memory(err);
+    return exact ? load_library(exact, a, out, &there, err) : err_no_memory(err);
 }
 
 /* ---- the search ------------------------------------------------------------------------------ */
@@ -126,7 +127,7 @@ static bool try_load(const char *path, bool exists, arena *a, ort_api *out, assa
 {
     assay_error why = {0};
     bool there;
-    if (load(path, a, out, &there, &why) == ASSAY_OK)
+    if (load_library(path, a, out, &there, &why) == ASSAY_OK)
         return true;
     if (refused->code == ASSAY_OK && (there || exists))
         *refused = why;

@@ -86,7 +86,7 @@ static char *quoted(arena *a, const char *folder)
     return out;
 }
 
-static void look(search *s, const char *folder, const char *pattern)
+static void look_in_folder(search *s, const char *folder, const char *pattern)
 {
     glob_t g = {0};
     const char *base = quoted(s->arena, folder);
@@ -103,7 +103,7 @@ static void look_beside(search *s, char *file, const char *pattern)
     if (!slash)
         return;
     *slash = '\0';
-    look(s, file, pattern);
+    look_in_folder(s, file, pattern);
 }
 
 static void look_by_program(search *s, const char *pattern)
@@ -124,19 +124,19 @@ static void look_at(search *s, const place *p, const char *const *folders)
     const char *value;
     switch (p->base) {
     case AT_ROOT:
-        look(s, "", p->pattern);
+        look_in_folder(s, "", p->pattern);
         break;
     case AT_VARIABLE:
         value = secure_getenv(p->variable);
         if (value && value[0] == '/')
-            look(s, value, p->pattern);
+            look_in_folder(s, value, p->pattern);
         break;
     case AT_PROGRAM:
         look_by_program(s, p->pattern);
         break;
     case AT_CALLER:
         for (; folders && *folders; folders++)
-            look(s, *folders, p->pattern);
+            look_in_folder(s, *folders, p->pattern);
         break;
     }
 }

@@ -24,7 +24,7 @@ static void cancel(ort_guard *g)
         g->api->release_status(status);
 }
 
-static void *look(void *ctx)
+static void *watch_cancelled(void *ctx)
 {
     ort_guard *g = ctx;
     pthread_mutex_lock(&g->lock);
@@ -45,7 +45,7 @@ void ort_guard_begin(ort_guard *g, const ort_api *api, ort_options *options,
         return;
     pthread_mutex_init(&g->lock, NULL);
     pthread_cond_init(&g->over, NULL);
-    g->watching = pthread_create(&g->thread, NULL, look, g) == 0;
+    g->watching = pthread_create(&g->thread, NULL, watch_cancelled, g) == 0;
     if (g->watching)
         return;
     pthread_cond_destroy(&g->over);

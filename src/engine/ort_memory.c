@@ -17,7 +17,7 @@ static const struct stat_row {
     {"NumReserves", offsetof(engine_memory, n_reserves)},
 };
 
-static void take(engine_memory *m, const char *key, const char *value)
+static void take_statistic(engine_memory *m, const char *key, const char *value)
 {
     for (size_t i = 0; i < sizeof stat_rows / sizeof *stat_rows; i++) {
         if (strcmp(stat_rows[i].key, key) != 0)
@@ -48,7 +48,7 @@ bool ort_session_memory(engine_session *base, engine_memory *out)
         return false;
     api->pairs(stats, &keys, &values, &n);
     for (size_t i = 0; i < n; i++)
-        take(out, keys[i], values[i]);
+        take_statistic(out, keys[i], values[i]);
     api->release_pairs(stats);
     if (!out->has_requested)
         out->requested = out->in_use;

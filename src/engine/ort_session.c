@@ -135,8 +135,9 @@ static void call_by_name(const engine_model *model, assay_error *err)
     sbuf_free(&b);
 }
 
-static assay_status create(ort_engine_session *s, ort_options *options, const engine_model *model,
-                           const engine_options *o, assay_error *err)
+static assay_status make_session(ort_engine_session *s, ort_options *options,
+                                 const engine_model *model, const engine_options *o,
+                                 assay_error *err)
 {
     const ort_engine *e = ort_of(&s->base);
     char shown[FILE_SHOWN], rejected[FILE_SHOWN + 32] = "rejected the model";
@@ -182,7 +183,7 @@ static assay_status create_on_cpu(ort_engine_session *s, const engine_model *mod
     TRY(ort_check(api, api->create_options(&options), what, err));
     assay_status status = set_options(s, options, model, o, err);
     if (status == ASSAY_OK)
-        status = create(s, options, model, o, err);
+        status = make_session(s, options, model, o, err);
     api->release_options(options);
     return status;
 }
@@ -197,7 +198,7 @@ static assay_status create_on_device(ort_engine_session *s, const engine_model *
     if (status == ASSAY_OK)
         status = ort_device_append(e, options, o, err);
     if (status == ASSAY_OK)
-        status = create(s, options, model, o, err);
+        status = make_session(s, options, model, o, err);
     e->api.release_options(options);
     return status;
 }

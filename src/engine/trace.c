@@ -46,7 +46,7 @@ typedef struct reading {
     shape_list inputs, outputs;
 } reading;
 
-static str keep(char *buf, size_t cap, str s)
+static str keep_text(char *buf, size_t cap, str s)
 {
     uint32_t n = s.n < cap ? s.n : (uint32_t)cap - 1;
     memcpy(buf, s.p, n);
@@ -56,7 +56,7 @@ static str keep(char *buf, size_t cap, str s)
 
 /* ---- values: those of another kind than expected are skipped -------------------------------- */
 
-static bool enter(json_scan *s, char bracket)
+static bool enter_bracket(json_scan *s, char bracket)
 {
     return scan_is(s, bracket) ? scan_open(s, bracket) : (scan_skip(s), false);
 }
@@ -86,7 +86,7 @@ static uint64_t read_count(json_scan *s)
 
 static void read_dims(reading *r, shape_list *l, uint32_t *n)
 {
-    if (!enter(&r->in, '['))
+    if (!enter_bracket(&r->in, '['))
         return;
     while (scan_item(&r->in)) {
         int64_t *d = VEC_PUSH(r->build->scratch, &l->dims);
@@ -104,7 +104,7 @@ static void read_shape(reading *r, str type, shape_list *l)
         scan_skip(&r->in);
         return;
     }
-    keep(shape->type, sizeof shape->type, type);
+    keep_text(shape->type, sizeof shape->type, type);
     shape->first = l->dims.n;
     shape->n = 0;
     read_dims(r, l, &shape->n);
@@ -114,10 +114,10 @@ static void read_shapes(reading *r, shape_list *l)
 {
     str type;
     l->items.n = l->dims.n = 0;
-    if (!enter(&r->in, '['))
+    if (!enter_bracket(&r->in, '['))
         return;
     while (scan_item(&r->in)) {
-        if (!enter(&r->in, '{'))
+        if (!enter_bracket(&r->in, '{'))
             continue;
         while (scan_key(&r->in, &type))
             read_shape(r, type, l);
@@ -152,9 +152,9 @@ static bool read_number(reading *r, str key)
 static void read_arg(reading *r, str key)
 {
     if (str_is(key, "op_name"))
-        r->op = keep(r->op_buf, sizeof r->op_buf, read_text(&r->in));
+        r->op = keep_text(r->op_buf, sizeof r->op_buf, read_text(&r->in));
     else if (str_is(key, "provider"))
-        r->provider = keep(r->provider_buf, sizeof r->provider_buf, read_text(&r->in));
+        r->provider = keep_text(r->provider_buf, sizeof r->provider_buf, read_text(&r->in));
     else if (str_is(key, "node_index"))
         r->index = (uint32_t)read_count(&r->in);
     else if (str_is(key, "output_type_shape"))
@@ -169,9 +169,9 @@ static void read_field(reading *r, str key)
 {
     str arg;
     if (str_is(key, "cat"))
-        keep(r->cat, sizeof r->cat, read_text(&r->in));
+        keep_text(r->cat, sizeof r->cat, read_text(&r->in));
     else if (str_is(key, "name"))
-        r->name = keep(r->name_buf, sizeof r->name_buf, read_text(&r->in));
+        r->name = keep_text(r->name_buf, sizeof r->name_buf, read_text(&r->in));
     else if (str_is(key, "ts"))
         r->event.e.start_us = read_count(&r->in);
     else if (str_is(key, "dur"))
@@ -180,7 +180,7 @@ static void read_field(reading *r, str key)
         r->event.tid = read_count(&r->in);
     else if (!str_is(key, "args"))
         scan_skip(&r->in);
-    else if (enter(&r->in, '{'))
+    else if (enter_bracket(&r->in, '{'))
         while (scan_key(&r->in, &arg))
             read_arg(r, arg);
 }
@@ -299,7 +299,7 @@ static bool read_event(reading *r)
     r->name = r->op = r->provider = (str){"", 0};
     r->index = 0;
     r->inputs.items.n = r->outputs.items.n = 0;
-    bool is_event = enter(&r->in, '{');
+    bool is_event = enter_bracket(&r->in, '{');
     while (is_event && scan_key(&r->in, &key))
         read_field(r, key);
     if (!scan_end(&r->in))

@@ -28,7 +28,7 @@ typedef struct asking {
     assay_error refused; /* why a change was not taken; nobody asks */
 } asking;
 
-static void take(asking *x, advise_change which, assay_result *of, str change, double times)
+static void take_case(asking *x, advise_change which, assay_result *of, str change, double times)
 {
     const profile *p = of->p;
     x->f->cases[which] = (advise_case){.present = !arena_failed(x->arena),
@@ -53,9 +53,9 @@ static bool try_size(asking *x, advise_change which, const size_binding *b, cons
     assay_result *of = NULL;
     if (job_size_run(x->model, &x->o, x->p, &set, 1, &of, &x->refused) != ASSAY_OK)
         return false;
-    take(x, which, of,
-         str_printf(x->arena, "%s %lld → %lld", name, (long long)b->own, (long long)to),
-         (double)to / (double)b->own);
+    take_case(x, which, of,
+              str_printf(x->arena, "%s %lld → %lld", name, (long long)b->own, (long long)to),
+              (double)to / (double)b->own);
     return true;
 }
 
@@ -96,7 +96,7 @@ static void ask_precision(asking *x, advise_change which, ir_dtype t)
         return;
     o.model.precision = t;
     if (job_analyze(x->model, &o, &of, &x->refused) == ASSAY_OK)
-        take(x, which, of, (str){0}, 1);
+        take_case(x, which, of, (str){0}, 1);
 }
 
 /* ---- parameters of an architecture ---- */
@@ -125,7 +125,7 @@ static bool try_value(asking *x, advise_change which, const char *key, const jso
         return false;
     bool smaller = of->p->total_flops < x->p->total_flops;
     if (smaller)
-        take(x, which, of, smaller_text(x->arena, key, from, &to), 1);
+        take_case(x, which, of, smaller_text(x->arena, key, from, &to), 1);
     else
         job_result_free(of);
     return smaller;

@@ -95,8 +95,9 @@ static assay_status study_at(assay_model *m, const assay_options *o, int64_t bat
 }
 
 /* A shape that does not fit as it was given may be one of another batch. */
-static assay_status study(assay_model *m, const assay_options *o, const count_options *counting,
-                          arena *work, profile *p, assay_error *err)
+static assay_status analyze_graph(assay_model *m, const assay_options *o,
+                                  const count_options *counting, arena *work, profile *p,
+                                  assay_error *err)
 {
     int64_t batch = 0;
     assay_error other;
@@ -136,8 +137,8 @@ static const char *kv_cache_of(const assay_model *m, const profile *p)
     return decoder ? "excluded" : NULL;
 }
 
-static assay_status run(assay_model *m, const assay_options *o, arena *work, profile *p,
-                        assay_error *err)
+static assay_status analyze_model(assay_model *m, const assay_options *o, arena *work, profile *p,
+                                  assay_error *err)
 {
     count_options counting = {.lens = o->analysis.lens,
                               .precision = o->model.precision,
@@ -164,7 +165,7 @@ static assay_status run(assay_model *m, const assay_options *o, arena *work, pro
         TRY(job_ridge(m, o, work, &counting.threshold, &hardware, err));
     if (inventory)
         return take_inventory(m, o, p, err);
-    TRY(study(m, o, &counting, work, p, err));
+    TRY(analyze_graph(m, o, &counting, work, p, err));
     p->bottlenecks.hardware = str_copy(p->arena, hardware);
     job_describe_context(o, p);
     p->config_file = str_copy(p->arena, m->config_file);
@@ -206,7 +207,8 @@ assay_status job_analyze(assay_model *model, const assay_options *o, assay_resul
     arena *work = arena_new(JOB_ANALYSIS_BYTES);
     assay_result *result = calloc(1, sizeof *result);
     profile *p = profile_new(JOB_PROFILE_BYTES);
-    assay_status s = work && result && p ? run(model, o, work, p, err) : err_no_memory(err);
+    assay_status s = work && result && p ? analyze_model(model, o, work, p, err)
+                                         : err_no_memory(err);
     arena_free(work);
     if (s != ASSAY_OK) {
         profile_free(p);

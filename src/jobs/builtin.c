@@ -54,8 +54,8 @@ static const zoo_input *inputs_of(const assay_options *o, arena *a)
     return list;
 }
 
-static assay_status build(const assay_model *m, const assay_options *o, bool with_set,
-                          arena *scratch, ir_model **ir, assay_error *err)
+static assay_status build_architecture(const assay_model *m, const assay_options *o, bool with_set,
+                                       arena *scratch, ir_model **ir, assay_error *err)
 {
     zoo_args args;
     zoo_args_init(&args, scratch);
@@ -72,14 +72,14 @@ static assay_status build(const assay_model *m, const assay_options *o, bool wit
 }
 
 /* Whose fault is it? What the file alone does not survive is the file's. */
-static assay_status blame(const assay_model *m, arena *scratch, assay_error *err)
+static assay_status blame_config(const assay_model *m, arena *scratch, assay_error *err)
 {
     const assay_options none = {0};
     char shown[FILE_SHOWN], sentence[sizeof err->message];
     assay_error alone;
     ir_model *ir = NULL;
     err_clear(&alone);
-    assay_status s = build(m, &none, false, scratch, &ir, &alone);
+    assay_status s = build_architecture(m, &none, false, scratch, &ir, &alone);
     ir_model_free(ir);
     if (s != ASSAY_ERR_USAGE || !err)
         return ASSAY_ERR_USAGE;
@@ -124,7 +124,7 @@ static assay_status note_change(const assay_model *m, const assay_options *o, ar
     if (!at_usual_size(o, scratch, &usual_size))
         return err_no_memory(err);
     err_clear(&ignored);
-    bool ok = build(m, &usual_size, true, scratch, &usual, &ignored) != ASSAY_OK ||
+    bool ok = build_architecture(m, &usual_size, true, scratch, &usual, &ignored) != ASSAY_OK ||
               changed_note(usual, ir, scratch);
     ir_model_free(usual);
     return ok ? ASSAY_OK : err_no_memory(err);
@@ -134,9 +134,9 @@ static assay_status build_row(assay_model *m, const assay_options *o, arena *scr
                               assay_error *err)
 {
     ir_model *ir = NULL;
-    assay_status s = build(m, o, true, scratch, &ir, err);
+    assay_status s = build_architecture(m, o, true, scratch, &ir, err);
     if (s == ASSAY_ERR_USAGE && m->config_file.n)
-        return blame(m, scratch, err);
+        return blame_config(m, scratch, err);
     if (s != ASSAY_OK)
         return s;
     assert(ir);

@@ -80,7 +80,7 @@ static value_range *range_named(calibration *c, const char *name)
     return NULL;
 }
 
-static assay_status look(calibration *c, engine_session *s, const input_set *set)
+static assay_status read_ranges(calibration *c, engine_session *s, const input_set *set)
 {
     const engine_session_info *info = engine_session_about(s);
     engine_job *job = NULL;
@@ -110,7 +110,7 @@ static assay_status run_once(calibration *c, engine_session *s, uint64_t seed)
     assay_status status = inputs_make(c->wants, c->n_wants, engine_session_about(s), seed, &set,
                                       c->err);
     if (status == ASSAY_OK)
-        status = look(c, s, &set);
+        status = read_ranges(c, s, &set);
     inputs_free(&set);
     return status;
 }

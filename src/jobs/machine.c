@@ -20,7 +20,7 @@ typedef struct telling {
     const assay_hooks *hooks;
 } telling;
 
-static bool tell(void *ctx, const char *what, double done, double planned)
+static bool report_progress(void *ctx, const char *what, double done, double planned)
 {
     const assay_hooks *h = ((telling *)ctx)->hooks;
     const assay_progress p = {.size = sizeof p,
@@ -103,7 +103,7 @@ static assay_status measure_dispatch(engine *e, const assay_options *o, machine 
 /* Without an engine the machine is still a machine; but what was asked for by name must be had. */
 static assay_status measure_engine(const assay_options *o, telling *t, machine *m, assay_error *err)
 {
-    const job_calibration_request calibrating = {.o = o, .ctx = t, .progress = tell};
+    const job_calibration_request calibrating = {.o = o, .ctx = t, .progress = report_progress};
     job_calibration_request q = calibrating;
     assay_error why = {0};
     engine *e = NULL;
@@ -136,7 +136,7 @@ assay_status job_machine_measure(const assay_options *o, const assay_hooks *hook
     const ceiling_options ceilings = {.quick = o->hardware.quick,
                                       .threads = (unsigned)o->engine.threads,
                                       .ctx = &t,
-                                      .progress = tell};
+                                      .progress = report_progress};
     TRY(ceilings_measure(&ceilings, out, err));
     TRY(measure_engine(o, &t, out, err));
     keep_calibration(out, a);

@@ -49,8 +49,8 @@ static device_precision ridge_precision(const assay_model *m, const assay_option
     return device_precision_on(d, str_of(ir_dtype_get(native)->name));
 }
 
-static assay_status ridge(const assay_model *m, const assay_options *o, device_list *list,
-                          double *threshold, str *name, assay_error *err)
+static assay_status find_ridge(const assay_model *m, const assay_options *o, device_list *list,
+                               double *threshold, str *name, assay_error *err)
 {
     TRY(devices_choose(o->hardware.names, list, err));
     const device *d = &list->rows.items[0];
@@ -74,7 +74,7 @@ assay_status job_ridge(const assay_model *m, const assay_options *o, arena *work
                        str *name, assay_error *err)
 {
     device_list list = {.arena = work};
-    return o->hardware.names.n ? ridge(m, o, &list, threshold, name, err) : ASSAY_OK;
+    return o->hardware.names.n ? find_ridge(m, o, &list, threshold, name, err) : ASSAY_OK;
 }
 
 double job_named_device(const assay_options *o, arena *work, str *id)
@@ -349,7 +349,7 @@ static bool complete(roofline_model *m, arena *a)
     return roofline_narrow(m, a) && roofline_group(m, a);
 }
 
-static assay_status place(mapping_job *j, profile *p, assay_error *err)
+static assay_status map_devices(mapping_job *j, profile *p, assay_error *err)
 {
     device_list devices = {.arena = j->work};
     map_calibrated calibrated = {0};
@@ -414,7 +414,7 @@ assay_status job_map(assay_model *model, const assay_options *o, assay_result **
         return err_no_memory(err);
     plain.analysis.beside = (job_beside){take_first, &j};
     assay_status verdict = job_analyze(model, &plain, out, err);
-    assay_status s = *out ? place(&j, (*out)->p, &placed) : verdict;
+    assay_status s = *out ? map_devices(&j, (*out)->p, &placed) : verdict;
     arena_free(j.work);
     if (!*out)
         return verdict;

@@ -57,7 +57,8 @@ static double work_after(const job *j)
     return here > 0 ? all / here : (double)(j->count - j->index - 1);
 }
 
-static bool tell(job *j, const char *what, uint64_t done, uint64_t planned, double fraction)
+static bool report_progress(job *j, const char *what, uint64_t done, uint64_t planned,
+                            double fraction)
 {
     const profile_config *c = &j->m->configs[j->index];
     const assay_progress p = {.size = sizeof p,
@@ -79,12 +80,12 @@ static bool tell(job *j, const char *what, uint64_t done, uint64_t planned, doub
 
 static bool go_on(void *ctx, bool warming, uint64_t done, uint64_t planned, double fraction)
 {
-    return tell(ctx, warming ? "warm-up" : "runs", done, planned, fraction);
+    return report_progress(ctx, warming ? "warm-up" : "runs", done, planned, fraction);
 }
 
 static bool go_on_layers(void *ctx, uint64_t done, uint64_t planned, double fraction)
 {
-    return tell(ctx, "layers", done, planned, fraction);
+    return report_progress(ctx, "layers", done, planned, fraction);
 }
 
 static void keep_messages(void *ctx, engine_session *s)
@@ -212,7 +213,7 @@ static assay_status run_one(job *j, profile_config *c, job_runnable *x, assay_er
     TRY(check_memory(j, x, err));
     note_made_up(j);
     note_bounds(j);
-    tell(j, "session", 0, 0, 0);
+    report_progress(j, "session", 0, 0, 0);
     TRY(job_runnable_export(m, j->o, x, err));
     if (x->rebatched)
         notes_add(&j->p->warnings, "rebatched", (str){0}, NULL,
@@ -267,7 +268,7 @@ typedef assay_status study_fn(const job_layers_request *q, profile *p, assay_err
 
 /* A failure here is a warning: the configuration itself was measured. Not so when the system failed (a disk
  * that is full): what was asked for could be had, and is missing. */
-static void study(job *j, job_runnable *x, double latency_ms, study_fn *f, const char *what)
+static void run_study(job *j, job_runnable *x, double latency_ms, study_fn *f, const char *what)
 {
     const job_layers_request q = {.engine = j->engine,
                                   .model = j->model,
@@ -307,7 +308,7 @@ static assay_status make_reference(job *j, const profile_config *c, assay_error 
         return ASSAY_OK;
     outputs_free(&j->reference);
     j->reference_at = UINT64_MAX;
-    tell(j, "reference", 0, 0, 0);
+    report_progress(j, "reference", 0, 0, 0);
     assay_status s = run_reference(j, c, &x, err);
     job_runnable_free(&x);
     if (s == ASSAY_OK)
@@ -338,9 +339,9 @@ static assay_status measure_one(job *j, profile_config *c, assay_error *err)
     j->stopped = j->stopped || (s == ASSAY_OK && c->partial);
     bool first = s == ASSAY_OK && j->index == 0, precise = x.precise != NULL;
     if (first && !j->stopped && (j->what & ASSAY_MEASURE_LAYERS))
-        study(j, &x, c->latency.median, job_measure_layers, "Layer times not measured");
+        run_study(j, &x, c->latency.median, job_measure_layers, "Layer times not measured");
     if (first && !j->stopped && (j->what & ASSAY_MEASURE_PLAN))
-        study(j, &x, c->latency.median, job_measure_plan, "Memory plan not checked");
+        run_study(j, &x, c->latency.median, job_measure_plan, "Memory plan not checked");
     job_runnable_free(&x);
     if (precise)
         compare_outputs(j, c);

@@ -15,7 +15,7 @@
 #include "formats/tensor_file.h"
 #include "jobs/measure.h"
 
-static input_want *find(job_runnable *x, str name)
+static input_want *find_want(job_runnable *x, str name)
 {
     for (uint32_t i = 0; i < x->n_wants; i++)
         if (name.n ? str_eq(x->wants[i].name, name) : !x->wants[i].data)
@@ -94,7 +94,7 @@ static assay_status cast(const input_want *w, const tensor_file *t, uint64_t n, 
 }
 
 /* Everything but the batch must be the same; the batch too, unless another was asked for. */
-static bool fits(const input_want *w, const tensor_file *t, bool other_batch)
+static bool fits_shape(const input_want *w, const tensor_file *t, bool other_batch)
 {
     if (t->rank != w->rank)
         return false;
@@ -126,7 +126,7 @@ static void repeat(const char *from, char *to, uint64_t rows, uint64_t have, uin
         }
 }
 
-static void *keep(job_runnable *x, uint64_t size)
+static void *keep_bytes(job_runnable *x, uint64_t size)
 {
     arena *own = size < SIZE_MAX / 4 ? arena_new((size_t)size + 4096) : NULL;
     char *data = own ? arena_alloc(own, (size_t)size + 1) : NULL;
@@ -147,14 +147,14 @@ static assay_status fit(const tensor_file *t, job_runnable *x, input_want *w, as
     uint64_t rows = w->batch_axis > 0 ? elements(w->dims, 0, w->batch_axis) : 1;
     const char *data = t->data;
     if (t->dtype != w->dtype) {
-        char *converted = keep(x, have);
+        char *converted = keep_bytes(x, have);
         if (!converted)
             return err_no_memory(err);
         TRY(cast(w, t, n, converted, err));
         data = converted;
     }
     if (have < need || (have > need && rows > 1)) {
-        char *all = keep(x, need);
+        char *all = keep_bytes(x, need);
         if (!all)
             return err_no_memory(err);
         repeat(data, all, rows, rows ? have / rows : 0, rows ? need / rows : 0);
@@ -168,7 +168,7 @@ static assay_status fit(const tensor_file *t, job_runnable *x, input_want *w, as
 static assay_status take_given(const job_input *in, job_runnable *x, input_want *w,
                                assay_error *err)
 {
-    if (!fits(w, &in->given, x->batch > 0))
+    if (!fits_shape(w, &in->given, x->batch > 0))
         return other_shape(w, &in->given, "the data", err);
     return fit(&in->given, x, w, err);
 }
@@ -256,7 +256,7 @@ assay_status job_runnable_inputs(const assay_options *o, job_runnable *x, assay_
 {
     for (uint32_t i = 0; i < o->measure.inputs.n; i++) {
         const job_input *in = &o->measure.inputs.items[i];
-        input_want *w = find(x, in->name);
+        input_want *w = find_want(x, in->name);
         tensor_file t;
         if (!w)
             return no_such_input(x, in->name, err);

@@ -18,7 +18,7 @@ void job_model_free(assay_model *model)
 }
 
 /* Takes ir. */
-static assay_status finish(ir_model *ir, str name, assay_model **out, assay_error *err)
+static assay_status finish_model(ir_model *ir, str name, assay_model **out, assay_error *err)
 {
     assay_model *m = calloc(1, sizeof *m);
     assay_status s = m ? ASSAY_OK : err_no_memory(err);
@@ -137,7 +137,7 @@ static assay_status open_file(const char *path, assay_model **out, assay_error *
     if (f && f->reader == FORMAT_CONFIG && !folder)
         return open_config(path, out, err);
     TRY(open_path(path, f, &ir, err));
-    return finish(ir, str_of(path), out, err);
+    return finish_model(ir, str_of(path), out, err);
 }
 
 /* A word with a slash or a known suffix is a path. Any other is a built-in name first, and a file if
@@ -165,7 +165,7 @@ assay_status job_model_from_bytes(const void *bytes, size_t n, const char *name,
     err_clear(err);
     *out = NULL;
     TRY(onnx_read_bytes(bytes, n, &opt, &ir, err));
-    TRY(finish(ir, str_of(name ? name : "model"), out, err));
+    TRY(finish_model(ir, str_of(name ? name : "model"), out, err));
     (*out)->bytes = bytes;
     (*out)->n_bytes = n;
     (*out)->folder = folder ? str_copy(ir->arena, str_of(folder)) : (str){0};

@@ -96,8 +96,8 @@ assay_status job_to_opset(ir_model *m, int opset, assay_error *err)
 
 /* A model that cannot be raised is converted as far as its own opset allows; `why` then says what is in
  * the way. */
-static assay_status raise(ir_model *m, const job_precision *q, arena *a, infer_result **r,
-                          assay_error *why, assay_error *err)
+static assay_status raise_opset(ir_model *m, const job_precision *q, arena *a, infer_result **r,
+                                assay_error *why, assay_error *err)
 {
     if (q->keep_opset || ir_opset_version(m, STR("")) >= q->row->opset)
         return ASSAY_OK;
@@ -130,7 +130,7 @@ static assay_status infer_and_rewrite(ir_model *m, const job_precision *q, arena
     assay_error why;
     err_clear(&why);
     TRY(infer_run(m, q->shapes, a, &r, err));
-    TRY(raise(m, q, a, &r, &why, err));
+    TRY(raise_opset(m, q, a, &r, &why, err));
     TRY(with_reason(rewrite(m, r, q, err), &why, err));
     if (q->held && why.code != ASSAY_OK)
         *q->held = why;

@@ -26,7 +26,7 @@ typedef struct scaling_ask {
 
 /* ---- one evaluation ---- */
 
-static void take(const profile *p, scaling_figures *out)
+static void take_figures(const profile *p, scaling_figures *out)
 {
     out->v[SCALING_MACS] = p->total_macs;
     out->v[SCALING_FLOPS] = p->total_flops;
@@ -54,7 +54,7 @@ static assay_status evaluate(void *ctx, const int64_t *at, scaling_figures *out,
     for (uint32_t k = 0; k < a->n_axes; k++)
         a->set[a->n_fixed + k] = (size_setting){&a->axes[k], at[k]};
     TRY(job_size_run(a->model, a->o, a->base, a->set, a->n_fixed + a->n_axes, &p, err));
-    take(p->p, out);
+    take_figures(p->p, out);
     a->kv_cache = both_caches(a, p->p->memory_plan.kv_cache);
     *assumed = p->p->anything_assumed;
     job_result_free(p);

@@ -64,7 +64,7 @@ static ceiling_arrays part_of(const member *m, const ceiling_probe *p, uint64_t 
 
 /* Sets of one part are passed again and again; of more, each round takes the next part, and the place is kept
  * from sample to sample: nothing is met again before the whole set has passed. */
-static void move(member *m, const ceiling_probe *p, uint64_t rounds)
+static void move_data(member *m, const ceiling_probe *p, uint64_t rounds)
 {
     const ceiling_move_row *row = p->of;
     ceiling_move_fn *const fns[] = {row->read, row->write, row->copy, row->triad};
@@ -80,7 +80,7 @@ static void run_loop(member *m, const ceiling_probe *p, uint64_t rounds)
     if (p->kind < 0)
         ((const ceiling_fma_row *)p->of)->run(rounds, m->sink);
     else
-        move(m, p, rounds);
+        move_data(m, p, rounds);
 }
 
 /* The others are on their way: burns a little, so that nobody starts from sleep. */
@@ -138,7 +138,7 @@ static void ask_large_pages(void *memory, uint64_t bytes)
 #endif
 }
 
-static bool start(ceiling_team *t, unsigned i, uint64_t bytes)
+static bool start_member(ceiling_team *t, unsigned i, uint64_t bytes)
 {
     member *m = &t->members[i];
     *m = (member){.team = t, .index = i, .bytes = bytes};
@@ -166,7 +166,7 @@ assay_status ceiling_team_new(unsigned threads, uint64_t first_bytes, uint64_t o
         CPU_SET(0, &t->usable);
     }
     t->members = calloc(threads, sizeof *t->members);
-    while (t->members && t->n < threads && start(t, t->n, t->n ? other_bytes : first_bytes))
+    while (t->members && t->n < threads && start_member(t, t->n, t->n ? other_bytes : first_bytes))
         t->n++;
     if (t->n == threads) {
         *out = t;

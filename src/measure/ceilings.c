@@ -85,7 +85,7 @@ static void find_rounds(const ceiling_probe *p, series *s, const ceiling_clock *
     s->broken = true;
 }
 
-static void take(const ceiling_probe *p, series *s, const ceiling_clock *clock)
+static void take_sample(const ceiling_probe *p, series *s, const ceiling_clock *clock)
 {
     double t = clock->sample(clock->ctx, p, s->rounds);
     if (t > 0)
@@ -104,13 +104,13 @@ static void visit(const ceiling_probe *p, series *s, const ceiling_clock *clock)
         clock->sample(clock->ctx, p, p->lead_rounds);
     uint64_t until = clock->now_ns(clock->ctx) + VISIT_NS;
     while (!s->broken && s->n < most) {
-        take(p, s, clock);
+        take_sample(p, s, clock);
         if (p->brief || clock->now_ns(clock->ctx) >= until)
             return;
     }
 }
 
-static void finish(const ceiling_probe *p, series *s)
+static void finish_series(const ceiling_probe *p, series *s)
 {
     machine_figure f = ceilings_figure(s->rates, s->n, p->quantile);
     if (p->into)
@@ -168,7 +168,7 @@ assay_status ceilings_sample(const ceiling_probe *probes, uint32_t n, double sec
     if (s == ASSAY_OK)
         s = sample_all(probes, all, n, seconds, clock, err);
     for (uint32_t i = 0; s == ASSAY_OK && i < n; i++)
-        finish(&probes[i], &all[i]);
+        finish_series(&probes[i], &all[i]);
     free(rates);
     free(all);
     return s;
@@ -364,7 +364,7 @@ static uint64_t real_now(void *ctx)
     return clock_mono_ns();
 }
 
-static bool tell(void *ctx, const char *what, double done, double planned)
+static bool report_progress(void *ctx, const char *what, double done, double planned)
 {
     const plan *p = ctx;
     return !p->o->progress || p->o->progress(p->o->ctx, what, done, planned);
@@ -380,7 +380,7 @@ static void name_isas(machine *m)
 static assay_status run_plan(plan *p, assay_error *err)
 {
     const ceiling_clock clock = {
-        .ctx = p, .sample = team_sample, .now_ns = real_now, .progress = tell};
+        .ctx = p, .sample = team_sample, .now_ns = real_now, .progress = report_progress};
     add_rates(p, ceiling_fma_x86);
     add_rates(p, ceiling_fma_arm);
     add_rates(p, ceiling_fma_plain);

@@ -41,7 +41,7 @@ static void sleep_ns(uint64_t ns)
               NULL);
 }
 
-static void keep(following *f, const profile_watch_sample *s)
+static void keep_sample(following *f, const profile_watch_sample *s)
 {
     if (f->n == FOLLOW_SAMPLES) {
         for (uint32_t i = 0; i < FOLLOW_SAMPLES / 2; i++)
@@ -96,7 +96,7 @@ static profile_watch_sample sample_of(following *f, const system_tree *t, uint64
 }
 
 /* False when it is not there any more, or the caller has seen enough. */
-static bool look(following *f)
+static bool take_sample(following *f)
 {
     system_tree t;
     profile_watch *out = f->out;
@@ -104,7 +104,7 @@ static bool look(following *f)
     if (!system_tree_now(f->root, f->q->pid, &t))
         return false;
     profile_watch_sample s = sample_of(f, &t, now);
-    keep(f, &s);
+    keep_sample(f, &s);
     f->resident_sum += (double)s.resident;
     f->taken++;
     raise_to(&out->peak_resident, s.resident);
@@ -144,7 +144,7 @@ static bool wait_interval(following *f)
 static void follow(following *f)
 {
     const follow_request *q = f->q;
-    while (!wait_interval(f) && look(f))
+    while (!wait_interval(f) && take_sample(f))
         if (q->duration_ns && time_now(f) - f->begin_ns >= q->duration_ns)
             return;
     f->out->interrupted = stopped(f);
@@ -209,7 +209,7 @@ assay_status follow_process(const follow_request *q, arena *a, profile_watch *ou
     f.last = q->ours ? (system_tree){0} : f.first;
     f.told_cpu_ns = f.last.cpu_ns;
     if (there || q->ours) {
-        look(&f);
+        take_sample(&f);
         follow(&f);
         bring_home(&f);
         sum_up(&f);

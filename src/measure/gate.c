@@ -81,7 +81,7 @@ static double statistic(const gate_question *q, double *x, uint32_t n)
     return q->what == RUNS_QUANTILE ? quantile_of(x, n, q->quantile) : stats_mean(x, n);
 }
 
-static void fill(side *s, const gate_question *q, const gate_series *from, double *work)
+static void fill_side(side *s, const gate_question *q, const gate_series *from, double *work)
 {
     uint32_t step = (from->n + RUNS_MOST - 1) / RUNS_MOST;
     for (uint32_t i = 0; i < from->n; i += step)
@@ -197,10 +197,10 @@ static bool enough(const gate_question *q, const gate_series *s, gate_answer *ou
     return s->n >= GATE_RUNS_LEAST && s->n >= out->runs_needed;
 }
 
-static void ask(const gate_question *q, bench_table *t, gate_answer *out)
+static void answer_question(const gate_question *q, bench_table *t, gate_answer *out)
 {
-    fill(&t->base, q, &q->base, t->work);
-    fill(&t->now, q, &q->now, t->work);
+    fill_side(&t->base, q, &q->base, t->work);
+    fill_side(&t->now, q, &q->now, t->work);
     out->base = t->base.value;
     out->now = t->now.value;
     out->ratio = t->base.value > 0 ? t->now.value / t->base.value : 1;
@@ -222,7 +222,7 @@ assay_status gate_ask(const gate_question *q, gate_answer *out, assay_error *err
         return err_no_memory(err);
     *out = (gate_answer){.verdict = VERDICT_INCONCLUSIVE, .reason = GATE_FEW_RUNS, .ratio = 1};
     if (q->base.n && q->now.n)
-        ask(q, t, out);
+        answer_question(q, t, out);
     free(t);
     return ASSAY_OK;
 }

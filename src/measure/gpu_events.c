@@ -19,7 +19,7 @@ static profile_gpu_event *event_of(profile_gpu_event *list, uint32_t *n, map *in
     return &list[(*n)++];
 }
 
-static uint32_t choose(profile_gpu_event *list, uint32_t n, gpu_wanted wanted)
+static uint32_t choose_events(profile_gpu_event *list, uint32_t n, gpu_wanted wanted)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < n; i++)
@@ -60,7 +60,7 @@ void gpu_events_sum(const trace *t, uint32_t warmup_runs, arena *scratch, arena 
             e->time_ms += (double)x->dur_us / 1000 / runs;
         }
     }
-    n = choose(list, n, wanted);
+    n = choose_events(list, n, wanted);
     for (uint32_t i = 0; i < n; i++)
         list[i].name = str_copy(keep, list[i].name);
     g->events = n ? arena_copy(keep, list, sizeof *list * n) : NULL;

@@ -117,7 +117,7 @@ void inputs_fill(const input_want *w, uint64_t n, uint64_t seed, void *data)
 
 /* ---- all inputs of a session ---- */
 
-static const input_want *find(const input_want *wants, uint32_t n, const char *name)
+static const input_want *find_want(const input_want *wants, uint32_t n, const char *name)
 {
     for (uint32_t i = 0; i < n; i++)
         if (str_is(wants[i].name, name))
@@ -152,8 +152,8 @@ static assay_status wrong_size(const input_want *w, uint64_t need, assay_error *
                     STR_ARG(w->name), (unsigned long long)w->data_bytes, (unsigned long long)need);
 }
 
-static assay_status make(const input_want *w, const engine_io *io, uint64_t seed, engine_tensor *t,
-                         assay_error *err)
+static assay_status make_input(const input_want *w, const engine_io *io, uint64_t seed,
+                               engine_tensor *t, assay_error *err)
 {
     uint64_t n;
     ir_dtype dtype = io->dtype != IR_UNDEFINED ? io->dtype : w->dtype;
@@ -190,12 +190,12 @@ assay_status inputs_make(const input_want *wants, uint32_t n_wants, const engine
         return err_no_memory(err);
     out->n = info->n_inputs;
     for (uint32_t i = 0; i < info->n_inputs; i++) {
-        const input_want *w = find(wants, n_wants, info->inputs[i].name);
+        const input_want *w = find_want(wants, n_wants, info->inputs[i].name);
         if (!w)
             return err_fail(err, ASSAY_ERR_ENGINE,
                             "the engine needs an input '%s' that the model does not have",
                             info->inputs[i].name);
-        TRY(make(w, &info->inputs[i], seed + i * 7919u, &out->tensors[i], err));
+        TRY(make_input(w, &info->inputs[i], seed + i * 7919u, &out->tensors[i], err));
         out->size_bytes += out->tensors[i].size_bytes;
     }
     return ASSAY_OK;

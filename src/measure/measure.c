@@ -122,7 +122,7 @@ static assay_status warm_up(bench *b, assay_error *err)
 
 /* ---- running ---- */
 
-static assay_status run(bench *b, assay_error *err)
+static assay_status run_bench(bench *b, assay_error *err)
 {
     const measure_request *q = b->q;
     const sample_hook hook = {.go_on = while_running, .ctx = b};
@@ -318,7 +318,7 @@ static assay_status measure(bench *b, assay_error *err)
     TRY(s);
     if (b->out->partial)
         return ASSAY_OK;
-    s = forgive(b, run(b, err), err);
+    s = forgive(b, run_bench(b, err), err);
     if (b->runs.n == 0)
         return s;
     assay_error ignored;

@@ -43,7 +43,7 @@ typedef struct worker {
     assay_error err;
 } worker;
 
-static sample_run *push(samples *s)
+static sample_run *push_run(samples *s)
 {
     if (s->n == s->cap) {
         uint32_t cap = s->cap ? s->cap * 2 : 256;
@@ -158,7 +158,7 @@ static assay_status run_once(worker *w, uint64_t due_ns)
     system_usage before, after;
     uint64_t counted_from = 0, counted_to = 0;
     bool own_thread = l->n_threads > 1;
-    sample_run *r = push(&w->got);
+    sample_run *r = push_run(&w->got);
     if (!r)
         return err_no_memory(&w->err);
     if (due_ns)
@@ -187,7 +187,7 @@ static assay_status run_once(worker *w, uint64_t due_ns)
     return ASSAY_OK;
 }
 
-static void *work(void *arg)
+static void *run_worker(void *arg)
 {
     worker *w = arg;
     uint64_t due;
@@ -217,7 +217,7 @@ static assay_status gather(worker *w, uint32_t n, sample_runs *out, assay_error 
     assay_status s = ASSAY_OK;
     for (uint32_t i = 1; i < n; i++) {
         for (uint32_t k = 0; s == ASSAY_OK && k < w[i].got.n; k++) {
-            sample_run *r = push(&all);
+            sample_run *r = push_run(&all);
             if (r)
                 *r = w[i].got.items[k];
             else
@@ -249,12 +249,12 @@ static assay_status run_workers(worker *w, uint32_t n, assay_error *err)
     uint32_t started = 1;
     assay_status s = ASSAY_OK;
     for (; started < n; started++)
-        if (pthread_create(&threads[started], NULL, work, &w[started]) != 0) {
+        if (pthread_create(&threads[started], NULL, run_worker, &w[started]) != 0) {
             atomic_store(&w->loop->over, true);
             s = err_fail(err, ASSAY_ERR_SYSTEM, "cannot start %u threads, only %u", n, started);
             break;
         }
-    work(&w[0]);
+    run_worker(&w[0]);
     for (uint32_t i = 1; i < started; i++)
         pthread_join(threads[i], NULL);
     return s;

@@ -77,7 +77,7 @@ static assay_status one(engine *e, engine_job *job, warmup_result *r, assay_erro
     return ASSAY_OK;
 }
 
-static void judge(warmup_result *r)
+static void judge_warmup(warmup_result *r)
 {
     r->steady = warmup_is_steady(r->ms, r->runs);
     if (!r->steady)
@@ -100,7 +100,7 @@ assay_status warmup_run(engine *e, engine_job *job, const warmup_rule *rule,
             out->interrupted = true;
             return ASSAY_OK;
         }
-        judge(out);
+        judge_warmup(out);
         if (out->runs >= least && (out->steady || engine_now_ns(e) - begin > limit))
             break;
     }

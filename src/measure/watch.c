@@ -42,7 +42,7 @@ void watch_look(const char *root, watch_tick *out)
 }
 
 /* Under the lock. */
-static void keep(watch *w, const watch_tick *t)
+static void keep_tick(watch *w, const watch_tick *t)
 {
     if (w->n == WATCH_TICKS) {
         for (uint32_t i = 0; i < WATCH_TICKS / 2; i++)
@@ -146,7 +146,7 @@ static void *watch_thread(void *arg)
         watch_look(w->o.root, &t);
         look_at_gpu(w);
         pthread_mutex_lock(&w->lock);
-        keep(w, &t);
+        keep_tick(w, &t);
         ask_to_stop(w);
         if (!w->ended)
             wait_interval(w);
@@ -207,7 +207,7 @@ void watch_stop(watch *w)
     pthread_mutex_unlock(&w->lock);
     pthread_join(w->thread, NULL);
     watch_look(w->o.root, &t);
-    keep(w, &t);
+    keep_tick(w, &t);
     w->stopped = true;
 }
 

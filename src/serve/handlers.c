@@ -12,7 +12,7 @@
 
 /* ---- with a store ---- */
 
-static void fail(reply *out, assay_status s, const assay_error *err)
+static void replace_by_failure(reply *out, assay_status s, const assay_error *err)
 {
     if (!out->constant)
         assay_free(out->body);
@@ -24,12 +24,12 @@ void with_store(request *r, reply *out, store_fn *work)
     assay_error err = {0};
     assay_store *store = stores_take(r->s, &err);
     if (!store) {
-        fail(out, err.code, &err);
+        replace_by_failure(out, err.code, &err);
         return;
     }
     assay_status s = work(r, store, out, &err);
     if (s != ASSAY_OK)
-        fail(out, s, &err);
+        replace_by_failure(out, s, &err);
     if (s == ASSAY_ERR_SYSTEM || s == ASSAY_ERR_MALFORMED)
         assay_store_close(store);
     else
@@ -207,8 +207,8 @@ static enum MHD_Result take_tag(void *ctx, enum MHD_ValueKind kind, const char *
     return MHD_YES;
 }
 
-static assay_status keep(request *r, assay_store *store, const char *json, size_t n, int64_t *id,
-                         assay_error *err)
+static assay_status keep_result(request *r, assay_store *store, const char *json, size_t n,
+                                int64_t *id, assay_error *err)
 {
     tag_list tags = {0};
     MHD_get_connection_values(r->mhd, MHD_GET_ARGUMENT_KIND, take_tag, &tags);
@@ -223,7 +223,7 @@ static assay_status add_run(request *r, assay_store *store, reply *out, assay_er
 {
     int64_t id;
     char *text;
-    assay_status s = keep(r, store, r->body ? r->body : "", r->n_body, &id, err);
+    assay_status s = keep_result(r, store, r->body ? r->body : "", r->n_body, &id, err);
     if (s == ASSAY_ERR_MALFORMED) {
         reply_failure(out, s, err);
         return ASSAY_OK;
@@ -245,7 +245,7 @@ void serve_add(request *r, reply *out)
 static assay_status keep_profile(request *r, assay_store *store, reply *out, assay_error *err)
 {
     int64_t id;
-    assay_status s = keep(r, store, out->body, out->n, &id, err);
+    assay_status s = keep_result(r, store, out->body, out->n, &id, err);
     if (s != ASSAY_OK)
         return s;
     out->status = MHD_HTTP_CREATED;

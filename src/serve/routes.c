@@ -22,7 +22,7 @@ const route routes[] = {
 };
 const size_t n_routes = sizeof routes / sizeof *routes;
 
-static bool fits(const char *pattern, const char *path, int64_t *id)
+static bool match_path(const char *pattern, const char *path, int64_t *id)
 {
     for (; *pattern; pattern++) {
         if (*pattern != '*') {
@@ -44,7 +44,7 @@ const route *route_find(const char *method, const char *path, int64_t *id, char 
     const char *wanted = strcmp(method, "HEAD") == 0 ? "GET" : method;
     *allow = '\0';
     for (size_t i = 0; i < n_routes; i++) {
-        if (!fits(routes[i].path, path, id))
+        if (!match_path(routes[i].path, path, id))
             continue;
         if (strcmp(routes[i].method, wanted) == 0)
             return &routes[i];

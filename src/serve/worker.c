@@ -62,7 +62,7 @@ static char *read_all(int fd, size_t most, size_t *n)
     return NULL;
 }
 
-static int tell(const char *text, size_t n, int code)
+static int write_answer(const char *text, size_t n, int code)
 {
     while (n > 0) {
         ssize_t done = write(STDOUT_FILENO, text, n);
@@ -86,14 +86,14 @@ int worker_main(const char *name)
     confine();
     char *bytes = read_all(STDIN_FILENO, SERVE_MODEL_BYTES * 2, &n);
     if (!bytes)
-        return tell("out of memory", 15, ASSAY_ERR_SYSTEM);
+        return write_answer("out of memory", 15, ASSAY_ERR_SYSTEM);
     assay_status s = assay_model_from_bytes(bytes, n, name, NULL, &model, &err);
     if (s == ASSAY_OK)
         s = assay_analyze(model, NULL, &profile, &err);
     if (s == ASSAY_OK)
         s = assay_result_write(profile, "json", NULL, &text, &n_text, &err);
-    int code = s == ASSAY_OK ? tell(text, n_text, 0)
-                             : tell(err.message, strlen(err.message), (int)s);
+    int code = s == ASSAY_OK ? write_answer(text, n_text, 0)
+                             : write_answer(err.message, strlen(err.message), (int)s);
     assay_free(text);
     assay_result_free(profile);
     assay_model_free(model);
@@ -103,7 +103,7 @@ int worker_main(const char *name)
 
 /* ---- starting it ---- */
 
-static bool start(const char *name, int in, int out, pid_t *child)
+static bool start_worker(const char *name, int in, int out, pid_t *child)
 {
     char program[] = "/proc/self/exe", verb[] = "--worker";
     char *argv[] = {program, verb, (char *)(uintptr_t)name, NULL};
@@ -205,12 +205,12 @@ static unsigned outcome(const talk *t, bool in_time, int status, char **out)
                                                                   : MHD_HTTP_UNPROCESSABLE_CONTENT;
 }
 
-static unsigned run(const void *model, size_t n, const char *name, char **out, size_t *n_out)
+static unsigned run_worker(const void *model, size_t n, const char *name, char **out, size_t *n_out)
 {
     int in[2] = {-1, -1}, back[2] = {-1, -1}, status = 0;
     pid_t child;
     if (pipe2(in, O_CLOEXEC) != 0 || pipe2(back, O_CLOEXEC) != 0 ||
-        !start(name, in[0], back[1], &child)) {
+        !start_worker(name, in[0], back[1], &child)) {
         for (int i = 0; i < 2; i++) {
             close(in[i]);
             close(back[i]);
@@ -278,7 +278,7 @@ unsigned worker_profile(server *s, const void *model, size_t n, const char *name
         *out = strdup("too many models are being analysed. Try again later.");
         return MHD_HTTP_SERVICE_UNAVAILABLE;
     }
-    unsigned code = run(model, n, name, out, n_out);
+    unsigned code = run_worker(model, n, name, out, n_out);
     end_turn(s);
     return code;
 }

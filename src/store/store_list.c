@@ -59,8 +59,8 @@ static void bind_filter(sqlite3_stmt *q, const store_filter *f)
 }
 
 /* Prepares `sql` and binds the filter; frees the text. */
-static assay_status ask(store *s, sbuf *sql, const store_filter *f, sqlite3_stmt **q,
-                        assay_error *err)
+static assay_status prepare_query(store *s, sbuf *sql, const store_filter *f, sqlite3_stmt **q,
+                                  assay_error *err)
 {
     const char *text = sbuf_cstr(sql);
     *q = NULL;
@@ -125,7 +125,7 @@ static assay_status count_runs(store *s, const store_filter *f, uint64_t *total,
     sqlite3_stmt *q;
     sbuf_puts(&sql, "SELECT count(*) FROM runs r");
     put_where(&sql, f);
-    TRY(ask(s, &sql, f, &q, err));
+    TRY(prepare_query(s, &sql, f, &q, err));
     int code = sqlite3_step(q);
     *total = (uint64_t)sqlite3_column_int64(q, 0);
     assay_status status = code == SQLITE_ROW ? ASSAY_OK : store_fail(s, code, err);
@@ -144,7 +144,7 @@ assay_status store_list(store *s, const store_filter *f, arena *a, history_list 
     put_select(&sql, "");
     put_where(&sql, f);
     sbuf_puts(&sql, " ORDER BY r.created DESC, r.id DESC LIMIT :limit OFFSET :offset");
-    TRY(ask(s, &sql, f, &q, err));
+    TRY(prepare_query(s, &sql, f, &q, err));
     while ((code = sqlite3_step(q)) == SQLITE_ROW) {
         history_run *r = VEC_PUSH(a, &runs);
         if (!r)
@@ -166,7 +166,7 @@ assay_status store_models(store *s, arena *a, history_models *out, assay_error *
     put_select(&sql, ", (SELECT count(*) FROM runs x WHERE x.model = r.model)");
     sbuf_puts(&sql, " WHERE r.id = (SELECT id FROM runs n WHERE n.model = r.model"
                     " ORDER BY n.created DESC, n.id DESC LIMIT 1) ORDER BY r.model");
-    TRY(ask(s, &sql, &none, &q, err));
+    TRY(prepare_query(s, &sql, &none, &q, err));
     while ((code = sqlite3_step(q)) == SQLITE_ROW) {
         history_model *m = VEC_PUSH(a, &models);
         if (!m)
@@ -209,7 +209,7 @@ static assay_status ask_series(series *x, const char *what, bool same, const cha
     if (same)
         sbuf_printf(&sql, " AND %s = :setup", key_of(x->metric));
     sbuf_puts(&sql, tail);
-    TRY(ask(x->s, &sql, x->f, q, x->err));
+    TRY(prepare_query(x->s, &sql, x->f, q, x->err));
     bind_named(*q, ":metric", str_of(x->metric->name));
     bind_named(*q, ":setup", x->out->setup);
     return ASSAY_OK;

@@ -64,7 +64,7 @@ typedef struct parser {
     assay_error *err;
 } parser;
 
-static assay_status wrong(parser *p, uint32_t at, const char *what)
+static assay_status fail_at(parser *p, uint32_t at, const char *what)
 {
     return err_fail_at(p->err, ASSAY_ERR_USAGE, at, "alert '" STR_FMT "', column %u: %s",
                        STR_ARG(p->text), at + 1, what);
@@ -111,12 +111,13 @@ static assay_status parse_metric(parser *p, alert *out)
     uint32_t at = p->at;
     str name = word(p);
     if (!name.n)
-        return wrong(p, at, "expected a metric, such as p95, throughput or memory");
+        return fail_at(p, at, "expected a metric, such as p95, throughput or memory");
     out->metric = metric_find(name);
-    return out->metric ? ASSAY_OK
-                       : wrong(p, at,
-                               "unknown metric; some are p50, p95, latency, throughput and memory "
-                               "(docs/ci.md lists all)");
+    return out->metric
+               ? ASSAY_OK
+               : fail_at(p, at,
+                         "unknown metric; some are p50, p95, latency, throughput and memory "
+                         "(docs/ci.md lists all)");
 }
 
 static assay_status parse_operator(parser *p, alert *out)
@@ -124,7 +125,7 @@ static assay_status parse_operator(parser *p, alert *out)
     skip_blanks(p);
     char c = next(p);
     if (c != '<' && c != '>')
-        return wrong(p, p->at, "expected >, >=, < or <=");
+        return fail_at(p, p->at, "expected >, >=, < or <=");
     p->at++;
     bool equal = next(p) == '=';
     p->at += equal;
@@ -140,7 +141,7 @@ static assay_status parse_window(parser *p, alert *out)
     str text = until(p, ')');
     double n;
     if (next(p) != ')')
-        return wrong(p, p->at, "missing )");
+        return fail_at(p, p->at, "missing )");
     p->at++;
     if (text.n > 5 && str_ends(text, " runs"))
         text.n -= 5;
@@ -150,7 +151,7 @@ static assay_status parse_window(parser *p, alert *out)
         return ASSAY_OK;
     out->window_s = 0;
     if (!amount_number(text, &n) || n < 1 || n > 1e6 || n != floor(n))
-        return wrong(p, at, "expected a window: 30d, 12h, 2w, a number of records, or all");
+        return fail_at(p, at, "expected a window: 30d, 12h, 2w, a number of records, or all");
     out->window_runs = (uint32_t)n;
     return ASSAY_OK;
 }
@@ -161,10 +162,10 @@ static assay_status parse_function(parser *p, alert *out)
     str name = word(p);
     out->fn = find_function(name);
     if (!out->fn)
-        return wrong(p, at, "expected median, mean, min, max or last");
+        return fail_at(p, at, "expected median, mean, min, max or last");
     skip_blanks(p);
     if (next(p) != '(')
-        return wrong(p, p->at, "expected (, as in median(30d)");
+        return fail_at(p, p->at, "expected (, as in median(30d)");
     p->at++;
     return parse_window(p, out);
 }
@@ -196,7 +197,7 @@ static assay_status parse_value(parser *p, alert *out)
         return ASSAY_OK;
     snprintf(what, sizeof what, "a value such as %s, or 1.2x median(30d), should stand here",
              metric_example(out->metric->unit));
-    return wrong(p, at, what);
+    return fail_at(p, at, what);
 }
 
 assay_status alert_parse(str expression, alert *out, assay_error *err)
@@ -210,7 +211,7 @@ assay_status alert_parse(str expression, alert *out, assay_error *err)
     else
         return parse_value(&p, out);
     skip_blanks(&p);
-    return p.at == expression.n ? ASSAY_OK : wrong(&p, p.at, "unexpected text after the alert");
+    return p.at == expression.n ? ASSAY_OK : fail_at(&p, p.at, "unexpected text after the alert");
 }
 
 /* ---- judging ---- */

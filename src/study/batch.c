@@ -207,7 +207,7 @@ static void say_node(asking *x, const ir_model *m, ir_id id, const char *what)
     snprintf(x->said, sizeof x->said, "'%s' %s", name, what);
 }
 
-static verdict judge(asking *x, const infer_result *r, bool fixed, bool *proven)
+static verdict judge_trace(asking *x, const infer_result *r, bool fixed, bool *proven)
 {
     const batch_trace t = batch_follow(r, x->prime, r->arena);
     uint32_t known = t.n_outputs - t.n_opaque;
@@ -245,7 +245,7 @@ static assay_status infer_prime(asking *x, const ir_model *m, arena *work, verdi
     if (s == ASSAY_ERR_SYSTEM)
         return err_fail(err, s, "%s", why.message);
     *proven = false;
-    *out = s == ASSAY_OK ? judge(x, r, fixed_at(x) >= 0, proven) : CONTRADICTS;
+    *out = s == ASSAY_OK ? judge_trace(x, r, fixed_at(x) >= 0, proven) : CONTRADICTS;
     if (s != ASSAY_OK && why.node[0])
         snprintf(x->said, sizeof x->said, "'%s' accepts no other size of it", why.node);
     else if (s != ASSAY_OK)

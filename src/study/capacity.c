@@ -195,7 +195,7 @@ static str why_not(const capacity_request *q, sizing *s, arena *a)
                       s->machine.batch > 1 ? ": batches form too slowly" : "");
 }
 
-static void fill(capacity_plan *p, uint64_t machines, sizing *s)
+static void fill_plan(capacity_plan *p, uint64_t machines, sizing *s)
 {
     const capacity_times *t = &s->times;
     p->feasible = true;
@@ -246,7 +246,7 @@ static bool plan_one(const capacity_request *q, const profile_config *c, uint64_
                          .in_flight = NAN};
     uint64_t machines = least_machines(&s, p->most);
     if (machines)
-        fill(p, machines, &s);
+        fill_plan(p, machines, &s);
     else
         p->why = why_not(q, &s, a);
     return !arena_failed(a);

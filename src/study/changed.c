@@ -93,7 +93,7 @@ static void put_weight(sbuf *b, const change *c)
     sbuf_putc(b, '.');
 }
 
-static void say(ir_model *m, const change *c)
+static void note_change(ir_model *m, const change *c)
 {
     sbuf text = {0};
     sbuf_puts(&text, "The input size changes the architecture: ");
@@ -117,6 +117,6 @@ bool changed_note(const ir_model *usual, ir_model *ir, arena *scratch)
         return false;
     find_first(usual, &names, ir, &c);
     if (c.first || c.parameters != c.usual)
-        say(ir, &c);
+        note_change(ir, &c);
     return !arena_failed(ir->arena);
 }

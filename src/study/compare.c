@@ -151,7 +151,7 @@ static bool make_layer(arena *a, const profile_layer *before, const profile_laye
     return list_attributes(a, before, after, l);
 }
 
-static bool push(arena *a, layer_list *list, const comparison_layer *l)
+static bool push_layer(arena *a, layer_list *list, const comparison_layer *l)
 {
     comparison_layer *to = VEC_PUSH(a, list);
     if (to)
@@ -181,9 +181,9 @@ static bool take_pair(pairing *g, uint32_t i, uint32_t k)
     if (arena_failed(g->arena) || !make_layer(g->arena, before, after, &l))
         return false;
     compare_describe(g->arena, g->has_times, &l);
-    return (is_same || push(g->arena, &g->differ, &l)) &&
-           (!moves_peak || push(g->arena, &g->peak, &l)) &&
-           (!g->has_times || push(g->arena, &g->timed, &l));
+    return (is_same || push_layer(g->arena, &g->differ, &l)) &&
+           (!moves_peak || push_layer(g->arena, &g->peak, &l)) &&
+           (!g->has_times || push_layer(g->arena, &g->timed, &l));
 }
 
 /* ---- in order of weight ---- */

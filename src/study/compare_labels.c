@@ -55,7 +55,7 @@ static void put_time(const profile *p, sbuf *out)
 static facet_fn *const facets[] = {put_batch, put_run_precision, put_shape, put_file, put_time};
 enum { N_FACETS = sizeof facets / sizeof *facets };
 
-static bool same(const sbuf *a, const sbuf *b)
+static bool same_text(const sbuf *a, const sbuf *b)
 {
     return a->n == b->n && (a->n == 0 || memcmp(a->p, b->p, a->n) == 0);
 }
@@ -69,7 +69,8 @@ static void add_facet(const labelling *c, facet_fn *put, bool always, sbuf *labe
         put(c->profiles[i], &text[i]);
     for (uint32_t i = 0; i < c->n; i++)
         for (uint32_t k = 0; k < c->n; k++)
-            apart[i] |= (always || same(&labels[i], &labels[k])) && !same(&text[i], &text[k]);
+            apart[i] |= (always || same_text(&labels[i], &labels[k])) &&
+                        !same_text(&text[i], &text[k]);
     for (uint32_t i = 0; i < c->n; i++) {
         if (apart[i] && text[i].n) {
             sbuf_putc(&labels[i], ' ');
@@ -83,7 +84,7 @@ static bool all_differ(const labelling *c, const sbuf *labels)
 {
     for (uint32_t i = 0; i < c->n; i++)
         for (uint32_t k = 0; k < i; k++)
-            if (same(&labels[i], &labels[k]))
+            if (same_text(&labels[i], &labels[k]))
                 return false;
     return true;
 }
@@ -122,7 +123,7 @@ static void add_number(const labelling *c, sbuf *labels)
     bool alike[COMPARISON_MAX] = {false};
     for (uint32_t i = 0; i < c->n; i++)
         for (uint32_t k = 0; k < c->n; k++)
-            alike[i] |= i != k && same(&labels[i], &labels[k]);
+            alike[i] |= i != k && same_text(&labels[i], &labels[k]);
     for (uint32_t i = 0; i < c->n; i++)
         if (alike[i])
             sbuf_printf(&labels[i], " #%u", i + 1);

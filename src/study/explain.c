@@ -107,7 +107,7 @@ static int by_macs(const void *a, const void *b)
     return p != q ? (p < q ? 1 : -1) : str_cmp(x->type, y->type);
 }
 
-static void explain(explaining *g)
+static void explain_layers(explaining *g)
 {
     add_moves(g);
     for (uint32_t i = 0; i < g->c.n_layers; i++)
@@ -127,7 +127,7 @@ assay_status explain_change(const profile *base, const profile *now, arena *a, v
     assay_status s = work && v->moves && v->types ? compare_run(pair, 2, work, &g.c, err)
                                                   : err_no_memory(err);
     if (s == ASSAY_OK)
-        explain(&g);
+        explain_layers(&g);
     arena_free(work);
     return s;
 }

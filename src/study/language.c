@@ -139,8 +139,8 @@ static bool leave_images(zoo_args *args)
     return true;
 }
 
-static assay_status count(const asking *q, const ir_model *m, bool with_memory, arena *work,
-                          profile *p, graph_facts *g)
+static assay_status count_graph(const asking *q, const ir_model *m, bool with_memory, arena *work,
+                                profile *p, graph_facts *g)
 {
     const count_options as = {.precision = q->weights};
     infer_result *r = NULL;
@@ -162,8 +162,8 @@ static assay_status count(const asking *q, const ir_model *m, bool with_memory, 
 }
 
 /* A prefill of `tokens` (past 0), or one step after `past`. */
-static assay_status look(const asking *q, int64_t tokens, int64_t past, bool with_memory,
-                         graph_facts *g)
+static assay_status evaluate_at(const asking *q, int64_t tokens, int64_t past, bool with_memory,
+                                graph_facts *g)
 {
     ir_model *m = NULL;
     arena *work = arena_new(q->s->memory_limit);
@@ -182,7 +182,7 @@ static assay_status look(const asking *q, int64_t tokens, int64_t past, bool wit
     if (s == ASSAY_OK)
         s = zoo_build(&request, &m, q->err);
     if (s == ASSAY_OK)
-        s = count(q, m, with_memory, work, p, g);
+        s = count_graph(q, m, with_memory, work, p, g);
     ir_model_free(m);
     profile_free(p);
     arena_free(work);
@@ -316,7 +316,7 @@ static assay_status prefill(const asking *q)
     graph_facts *g = arena_alloc(q->arena, sizeof *g);
     if (!g)
         return err_no_memory(q->err);
-    TRY(look(q, o->prompt_tokens, 0, true, g));
+    TRY(evaluate_at(q, o->prompt_tokens, 0, true, g));
     language_phase *p = &o->prefill;
     p->tokens = s;
     p->context = o->prompt_tokens;
@@ -343,14 +343,14 @@ static uint64_t without_cache(const graph_facts *g, ir_dtype t)
     return g->activation_bytes > bytes ? g->activation_bytes - bytes : 0;
 }
 
-static assay_status step(const asking *q, int64_t past, language_phase *p)
+static assay_status evaluate_step(const asking *q, int64_t past, language_phase *p)
 {
     language_result *o = q->out;
     uint64_t batch = (uint64_t)o->batch;
     graph_facts *g = arena_alloc(q->arena, sizeof *g);
     if (!g)
         return err_no_memory(q->err);
-    TRY(look(q, 1, past, false, g));
+    TRY(evaluate_at(q, 1, past, false, g));
     p->tokens = 1;
     p->context = past + 1;
     p->linear_macs = sat_mul(o->decode_linear_macs, batch);
@@ -583,13 +583,13 @@ static assay_status look_far(const asking *q, int64_t *past, graph_facts *g)
     err_clear(&quiet);
     mine.err = &quiet;
     *past = FAR;
-    if (look(&mine, 1, FAR, false, g) == ASSAY_OK)
+    if (evaluate_at(&mine, 1, FAR, false, g) == ASSAY_OK)
         return ASSAY_OK;
     *past = q->out->prompt_tokens + q->out->generate - 1;
-    return look(q, 1, *past > 0 ? *past : 1, false, g);
+    return evaluate_at(q, 1, *past > 0 ? *past : 1, false, g);
 }
 
-static assay_status check(const asking *q)
+static assay_status check_request(const asking *q)
 {
     const language_result *o = q->out;
     if (o->prompt_tokens > TOKENS_MAX || o->generate > TOKENS_MAX)
@@ -624,7 +624,7 @@ static void choose_types(asking *q, ir_dtype configured)
     o->cache_dtype = ir_dtype_get(q->cache)->name;
 }
 
-static assay_status run(asking *q)
+static assay_status run_language(asking *q)
 {
     language_result *o = q->out;
     int64_t past;
@@ -632,15 +632,15 @@ static assay_status run(asking *q)
     graph_facts *far = arena_alloc(q->arena, sizeof *far);
     if (!near || !far)
         return err_no_memory(q->err);
-    TRY(check(q));
-    TRY(look(q, SMALL, 0, false, near));
+    TRY(check_request(q));
+    TRY(evaluate_at(q, SMALL, 0, false, near));
     choose_types(q, near->native);
     TRY(look_far(q, &past, far));
     take_experts(q, near);
     take_form(o, near, far, past);
     TRY(prefill(q));
-    TRY(step(q, o->prompt_tokens, &o->first));
-    TRY(step(q, o->prompt_tokens + o->generate - 1, &o->last));
+    TRY(evaluate_step(q, o->prompt_tokens, &o->first));
+    TRY(evaluate_step(q, o->prompt_tokens + o->generate - 1, &o->last));
     add_steps(q);
     weigh(q);
     write_forms(q);
@@ -663,5 +663,5 @@ assay_status language_run(const language_settings *s, arena *a, language_result 
                              .generate = s->generate ? s->generate : 128,
                              .batch = s->batch ? s->batch : 1};
     notes_init(&out->warnings, a);
-    return run(&q);
+    return run_language(&q);
 }

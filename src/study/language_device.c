@@ -39,7 +39,7 @@ static phase_time time_of(const language_phase *p, double less, const limits *m)
     return (phase_time){seconds, compute * 2.0 > seconds ? "compute" : "memory"};
 }
 
-static void place(const device *d, const language_result *o, language_device *out)
+static void place_on_device(const device *d, const language_result *o, language_device *out)
 {
     device_precision p = device_precision_on(d, str_of(o->weight_dtype));
     *out = (language_device){.id = d->id,
@@ -84,7 +84,7 @@ assay_status language_on_devices(str hardware, arena *a, language_result *o, ass
     if (!o->devices)
         return err_no_memory(err);
     for (uint32_t i = 0; i < list.rows.n; i++)
-        place(&list.rows.items[i], o, &o->devices[i]);
+        place_on_device(&list.rows.items[i], o, &o->devices[i]);
     o->n_devices = list.rows.n;
     return ASSAY_OK;
 }

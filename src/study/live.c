@@ -92,7 +92,7 @@ static str last_line(const sbuf *text)
     return (str){text->p + from, (uint32_t)(to - from)};
 }
 
-static str explain(const process_result *r, const lens *by, str model, arena *a)
+static str explain_failure(const process_result *r, const lens *by, str model, arena *a)
 {
     char safe[256];
     str missing = line_of(&r->out, "assay-missing");
@@ -114,7 +114,7 @@ static void understand(const process_result *r, const lens *by, str model, arena
 {
     str answer = line_of(&r->out, "assay-live");
     if (!answer.n || r->code != 0) {
-        out->error = explain(r, by, model, a);
+        out->error = explain_failure(r, by, model, a);
         return;
     }
     str count = str_cut(&answer, ' ');

@@ -103,8 +103,8 @@ static bool break_down(const profile *p, const char *family, arena *a, pipeline_
 
 /* ---- one component ---- */
 
-static assay_status put(zoo_args *args, const char *key, int n, const int64_t *values, arena *a,
-                        assay_error *err)
+static assay_status put_sizes(zoo_args *args, const char *key, int n, const int64_t *values,
+                              arena *a, assay_error *err)
 {
     json_value *items = ARENA_ARRAY(a, json_value, (size_t)n);
     for (int i = 0; items && i < n; i++)
@@ -144,18 +144,18 @@ static assay_status sizes_for(const running *r, const pipeline_part *part, zoo_a
     case ROLE_TEXT_ENCODER:
         if (is_family(part, "t5"))
             TRY(put_word(args, "architectures", "T5EncoderModel", r->err));
-        return put(args, "seq_len", 1, &tokens, a, r->err);
+        return put_sizes(args, "seq_len", 1, &tokens, a, r->err);
     case ROLE_VAE_ENCODER:
         TRY(put_word(args, "part", "encoder", r->err));
-        return put(args, "sample_size", 2, pixels, a, r->err);
+        return put_sizes(args, "sample_size", 2, pixels, a, r->err);
     case ROLE_VAE_DECODER:
         TRY(put_word(args, "part", "decoder", r->err));
-        return put(args, "sample_size", 2, pixels, a, r->err);
+        return put_sizes(args, "sample_size", 2, pixels, a, r->err);
     case ROLE_DENOISER:
         tokens = denoiser_tokens(r);
         if (tokens > 0)
-            TRY(put(args, "seq_len", 1, &tokens, a, r->err));
-        return put(args, "latent_size", 2, latents, a, r->err);
+            TRY(put_sizes(args, "seq_len", 1, &tokens, a, r->err));
+        return put_sizes(args, "latent_size", 2, latents, a, r->err);
     case ROLE_OTHER:
         return ASSAY_OK;
     }
@@ -173,8 +173,8 @@ static void keep_latent_shape(const profile *p, pipeline_result *out)
     out->latent_shape.dims[0] = (uint64_t)out->batch;
 }
 
-static assay_status count(const running *r, const ir_model *m, const pipeline_part *part,
-                          arena *work, profile *p, pipeline_component *c)
+static assay_status count_graph(const running *r, const ir_model *m, const pipeline_part *part,
+                                arena *work, profile *p, pipeline_component *c)
 {
     const count_options plain = {0};
     infer_result *inferred = NULL;
@@ -212,7 +212,7 @@ static assay_status measure(running *r, const pipeline_part *part, pipeline_comp
     if (s == ASSAY_OK)
         s = zoo_build(&q, &m, r->err);
     if (s == ASSAY_OK)
-        s = count(r, m, part, work, p, c);
+        s = count_graph(r, m, part, work, p, c);
     ir_model_free(m);
     profile_free(p);
     arena_free(work);

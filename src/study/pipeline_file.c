@@ -3,7 +3,7 @@
 #include "base/json_tree.h"
 #include "study/pipeline.h"
 
-static assay_status wrong(const char *shown, const char *key, const char *must, assay_error *err)
+static assay_status fail_key(const char *shown, const char *key, const char *must, assay_error *err)
 {
     return err_fail_node(err, ASSAY_ERR_MALFORMED, key, "%s: %s must be %s", shown, key, must);
 }
@@ -13,9 +13,9 @@ static assay_status file_number(const json_value *root, const char *shown, const
 {
     const json_value *v = json_get(root, key);
     if (v && !json_is_number(v))
-        return wrong(shown, key, "a number", err);
+        return fail_key(shown, key, "a number", err);
     if (v && !(v->f >= 0 && v->f < 1e9))
-        return wrong(shown, key, "0 to 1e9", err);
+        return fail_key(shown, key, "0 to 1e9", err);
     if (v)
         *out = v->f;
     return ASSAY_OK;
@@ -26,7 +26,7 @@ static assay_status file_word(const json_value *root, const char *shown, const c
 {
     const json_value *v = json_get(root, key);
     if (v && v->kind != JSON_TEXT)
-        return wrong(shown, key, "a text", err);
+        return fail_key(shown, key, "a text", err);
     if (v)
         *out = v->s;
     return ASSAY_OK;
@@ -39,8 +39,8 @@ static assay_status file_role(str word, const char *shown, pipeline_role *out, a
             *out = (pipeline_role)r;
             return ASSAY_OK;
         }
-    return wrong(shown, "components[].role",
-                 "text_encoder, vae_encoder, denoiser, vae_decoder or other", err);
+    return fail_key(shown, "components[].role",
+                    "text_encoder, vae_encoder, denoiser, vae_decoder or other", err);
 }
 
 static assay_status file_set(const json_value *v, const char *shown, arena *a, pipeline_part *part,
@@ -49,7 +49,7 @@ static assay_status file_set(const json_value *v, const char *shown, arena *a, p
     if (!v)
         return ASSAY_OK;
     if (v->kind != JSON_OBJECT)
-        return wrong(shown, "components[].set", "an object", err);
+        return fail_key(shown, "components[].set", "an object", err);
     zoo_args *args = ARENA_NEW(a, zoo_args);
     if (!args)
         return err_no_memory(err);
@@ -67,14 +67,14 @@ static assay_status file_component(const json_value *v, const char *shown, arena
     str role = STR("other");
     double calls = 1;
     if (v->kind != JSON_OBJECT)
-        return wrong(shown, "components[]", "an object", err);
+        return fail_key(shown, "components[]", "an object", err);
     TRY(file_word(v, shown, "model", &part->model, err));
     TRY(file_word(v, shown, "name", &part->name, err));
     TRY(file_word(v, shown, "role", &role, err));
     TRY(file_number(v, shown, "calls", &calls, err));
     TRY(file_role(role, shown, &part->role, err));
     if (!part->model.n)
-        return wrong(shown, "components[].model", "a built-in name", err);
+        return fail_key(shown, "components[].model", "a built-in name", err);
     if (!part->name.n)
         part->name = part->role == ROLE_DENOISER ? STR("transformer")
                                                  : str_of(pipeline_role_words[part->role]);
@@ -100,11 +100,11 @@ static assay_status file_defaults(const json_value *root, const char *shown, pip
     TRY(file_number(root, shown, "vae_scale", &scale, err));
     TRY(file_word(root, shown, "title", &plan->title, err));
     if (distilled && distilled->kind != JSON_BOOL)
-        return wrong(shown, "guidance_distilled", "true or false", err);
+        return fail_key(shown, "guidance_distilled", "true or false", err);
     if (distilled)
         plan->distilled = distilled->i != 0;
     if (scale < 1)
-        return wrong(shown, "vae_scale", "at least 1", err);
+        return fail_key(shown, "vae_scale", "at least 1", err);
     plan->height = (int64_t)height;
     plan->width = (int64_t)width;
     plan->steps = (int64_t)steps;
@@ -123,7 +123,7 @@ assay_status pipeline_read_file(const char *path, arena *a, pipeline_plan *out, 
     file_shown(path, shown);
     const json_value *list = json_get(&root, "components");
     if (!list || list->kind != JSON_LIST || list->n + 1 > PIPELINE_COMPONENTS)
-        return wrong(shown, "components", "a list of at most 11 objects", err);
+        return fail_key(shown, "components", "a list of at most 11 objects", err);
     for (uint32_t i = 0; i < list->n; i++)
         TRY(file_component(&list->items[i], shown, a, &parts[i], err));
     TRY(file_word(&root, shown, "name", &name, err));

@@ -125,7 +125,7 @@ static bool is_called(const plan_row *row, str name)
 
 /* ---- plans ---- */
 
-static void add(pipeline_plan *p, const char *name, pipeline_role role, const char *model)
+static void add_part(pipeline_plan *p, const char *name, pipeline_role role, const char *model)
 {
     if (p->n == PIPELINE_COMPONENTS)
         return;
@@ -152,7 +152,7 @@ static const char *encoder_of_vae(const char *vae, bool encoder)
     return vae;
 }
 
-static void fill(const plan_row *row, pipeline_plan *out)
+static void fill_plan(const plan_row *row, pipeline_plan *out)
 {
     static const char *const names[] = {"text_encoder", "text_encoder_2", "text_encoder_3"};
     *out = (pipeline_plan){.model = str_of(row->name),
@@ -167,17 +167,17 @@ static void fill(const plan_row *row, pipeline_plan *out)
                            .distilled = row->distilled,
                            .joins_clip = row->joins_clip};
     for (int i = 0; i < 3 && row->encoders[i]; i++)
-        add(out, names[i], ROLE_TEXT_ENCODER, row->encoders[i]);
-    add(out, "vae_encoder", ROLE_VAE_ENCODER, encoder_of_vae(row->vae, true));
-    add(out, row->component, ROLE_DENOISER, row->denoiser);
-    add(out, "vae_decoder", ROLE_VAE_DECODER, encoder_of_vae(row->vae, false));
+        add_part(out, names[i], ROLE_TEXT_ENCODER, row->encoders[i]);
+    add_part(out, "vae_encoder", ROLE_VAE_ENCODER, encoder_of_vae(row->vae, true));
+    add_part(out, row->component, ROLE_DENOISER, row->denoiser);
+    add_part(out, "vae_decoder", ROLE_VAE_DECODER, encoder_of_vae(row->vae, false));
 }
 
 bool pipeline_find(str name, pipeline_plan *out)
 {
     for (uint32_t i = 0; i < N_ROWS; i++)
         if (is_called(&rows[i], name)) {
-            fill(&rows[i], out);
+            fill_plan(&rows[i], out);
             return true;
         }
     return false;

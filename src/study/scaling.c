@@ -215,7 +215,7 @@ static assay_status find_reference(scaling_job *j, assay_error *err)
 /* ---- the grid ---- */
 
 /* Values from..top by step, or doubling when it is 0. */
-static uint32_t fill(int64_t from, int64_t top, int64_t step, int64_t *out, uint32_t max)
+static uint32_t fill_values(int64_t from, int64_t top, int64_t step, int64_t *out, uint32_t max)
 {
     uint32_t n = 0;
     for (int64_t v = from; v <= top && n < max; v = step ? v + step : v * 2)
@@ -229,7 +229,7 @@ static int64_t last_multiple(const scale_axis *x, int64_t g)
 }
 
 /* A handful of multiples of the granule: doubling over wide ranges, evenly spaced over narrow ones. */
-static uint32_t choose(const scale_axis *x, uint32_t most, int64_t *out)
+static uint32_t sample_values(const scale_axis *x, uint32_t most, int64_t *out)
 {
     int64_t g = x->granule > 0 ? x->granule : 1, from = num_ceil_div(x->from, g) * g;
     if (from > x->to || last_multiple(x, g) - from < g) {
@@ -239,7 +239,7 @@ static uint32_t choose(const scale_axis *x, uint32_t most, int64_t *out)
     int64_t top = last_multiple(x, g), steps = (top - from) / g;
     bool doubling = top >= 8 * from;
     int64_t step = num_ceil_div(steps > 0 ? steps : 1, (int64_t)most - 1) * g;
-    uint32_t n = fill(from, top, doubling ? 0 : step, out, most);
+    uint32_t n = fill_values(from, top, doubling ? 0 : step, out, most);
     if (n && out[n - 1] < top && n < most)
         out[n++] = top;
     else if (n && doubling && out[n - 1] < top)
@@ -276,11 +276,11 @@ static assay_status choose_values(scaling_job *j, uint32_t k, assay_error *err)
     if (!values)
         return err_no_memory(err);
     if (j->q->step[k])
-        x->n_values = fill(x->from, x->to, j->q->step[k], values, SCALING_POINTS_MAX);
+        x->n_values = fill_values(x->from, x->to, j->q->step[k], values, SCALING_POINTS_MAX);
     else if (j->q->count[k])
         x->n_values = by_count(x, j->q->count[k], values);
     else
-        x->n_values = choose(x, most[ranges], values);
+        x->n_values = sample_values(x, most[ranges], values);
     if (!x->n_values)
         values[x->n_values++] = x->from;
     x->values = values;
@@ -300,7 +300,7 @@ static assay_status count_points(const scale_work *s, uint32_t *n, assay_error *
                           (unsigned long long)all, SCALING_POINTS_MAX);
 }
 
-static void place(const scale_work *s, uint32_t i, int64_t at[SCALING_AXES])
+static void place_point(const scale_work *s, uint32_t i, int64_t at[SCALING_AXES])
 {
     memset(at, 0, SCALING_AXES * sizeof *at);
     for (uint32_t k = s->n_axes; k-- > 0; i /= s->axes[k].n_values)
@@ -314,7 +314,7 @@ static assay_status run_grid(scaling_job *j, assay_error *err)
     s->points = ARENA_ARRAY(s->arena, scale_point, s->n_points);
     for (uint32_t i = 0; s->points && i < s->n_points; i++) {
         scale_point *p = &s->points[i];
-        place(s, i, p->at);
+        place_point(s, i, p->at);
         const scaling_eval *e = scaling_at(j, p->at);
         if (!e)
             return too_much(j, err);
@@ -340,7 +340,7 @@ static void name_symbols(scale_work *s)
     }
 }
 
-static assay_status run(scaling_job *j, assay_error *err)
+static assay_status run_scaling(scaling_job *j, assay_error *err)
 {
     name_symbols(j->s);
     TRY(find_reference(j, err));
@@ -362,5 +362,5 @@ assay_status scaling_run(const scaling_request *q, scale_work *out, assay_error 
 {
     struct scaling_memo memo = {0};
     scaling_job j = {.q = q, .s = out, .memo = &memo};
-    return map_init(&memo.at, out->arena, 512) ? run(&j, err) : err_no_memory(err);
+    return map_init(&memo.at, out->arena, 512) ? run_scaling(&j, err) : err_no_memory(err);
 }

@@ -62,7 +62,7 @@ static rational whole(wide v)
     return (rational){v, 1, false};
 }
 
-static rational sum(rational a, rational b)
+static rational add_rationals(rational a, rational b)
 {
     bool failed = a.failed || b.failed;
     wide n = times(a.n, b.d, &failed) + times(b.n, a.d, &failed);
@@ -79,7 +79,7 @@ static rational product(rational a, rational b)
 static rational less(rational a, rational b)
 {
     b.n = -b.n;
-    return sum(a, b);
+    return add_rationals(a, b);
 }
 
 /* ---- one axis ---- */
@@ -273,7 +273,7 @@ static bool equals(const scale_work *s, const scale_fit *fit, const int64_t *at,
         for (uint32_t k = 0; k < s->n_axes; k++)
             for (int p = 0; p < fit->terms[i].powers[k]; p++)
                 t = product(t, whole(at[k] / s->axes[k].granule));
-        v = sum(v, t);
+        v = add_rationals(v, t);
     }
     return !v.failed && v.d == 1 && v.n == (wide)y;
 }

@@ -19,7 +19,7 @@ typedef struct search {
     bool failed; /* memory, or too many evaluations */
 } search;
 
-static const scaling_eval *look(search *s, int64_t v)
+static const scaling_eval *evaluate_at(search *s, int64_t v)
 {
     int64_t at[SCALING_AXES];
     memcpy(at, s->at, sizeof at);
@@ -33,7 +33,7 @@ static const scaling_eval *look(search *s, int64_t v)
  * side, as those that a model refuses for being too small are stepped over by first_taken(). */
 static bool small(search *s, int64_t v)
 {
-    const scaling_eval *e = look(s, v);
+    const scaling_eval *e = evaluate_at(s, v);
     if (!e || !e->ok)
         return false;
     uint64_t y = e->figures.v[s->q->metric];
@@ -42,7 +42,7 @@ static bool small(search *s, int64_t v)
 
 static bool taken(search *s, int64_t v)
 {
-    const scaling_eval *e = look(s, v);
+    const scaling_eval *e = evaluate_at(s, v);
     return e && e->ok;
 }
 
@@ -123,18 +123,18 @@ static void turn(search *s, int64_t *a, int64_t *b)
 
 static uint64_t figure_at(search *s, int64_t v)
 {
-    const scaling_eval *e = v ? look(s, v) : NULL;
+    const scaling_eval *e = v ? evaluate_at(s, v) : NULL;
     return e && e->ok ? e->figures.v[s->q->metric] : 0;
 }
 
-static void answer(search *s, scale_answer *out)
+static void solve_question(search *s, scale_answer *out)
 {
     int64_t a, b;
     turn(s, &a, &b);
     const scale_axis *x = &s->j->s->axes[s->axis];
     bool up = s->q->at_least;
     int64_t good = up ? b : a, bad = up ? a : b;
-    const scaling_eval *at_b = b ? look(s, b) : NULL;
+    const scaling_eval *at_b = b ? evaluate_at(s, b) : NULL;
     if (up && at_b && !at_b->ok) { /* the model ends before the limit is reached */
         out->outcome = SCALING_NONE;
         out->next = b;
@@ -177,7 +177,7 @@ static bool others(const scale_work *s, uint32_t axis, uint32_t i, int64_t at[SC
     return i == 0;
 }
 
-static assay_status ask(scaling_job *j, uint32_t question, uint32_t axis, assay_error *err)
+static assay_status ask_question(scaling_job *j, uint32_t question, uint32_t axis, assay_error *err)
 {
     scale_work *s = j->s;
     const scale_axis *x = &s->axes[axis];
@@ -192,7 +192,7 @@ static assay_status ask(scaling_job *j, uint32_t question, uint32_t axis, assay_
         scale_answer *a = &s->answers[s->n_answers++];
         *a = (scale_answer){.question = question, .axis = axis};
         memcpy(a->at, at, sizeof at);
-        answer(&look_for, a);
+        solve_question(&look_for, a);
         if (look_for.failed)
             return err_fail(
                 err, ASSAY_ERR_UNSUPPORTED,
@@ -222,7 +222,7 @@ assay_status scaling_solve_all(scaling_job *j, assay_error *err)
             if (s->questions[i].axis.n && !str_eq(s->questions[i].axis, s->axes[k].name))
                 continue;
             asked = true;
-            TRY(ask(j, i, k, err));
+            TRY(ask_question(j, i, k, err));
         }
         if (!asked)
             return no_axis(s, s->questions[i].axis, err);

@@ -80,8 +80,9 @@ static void compare_counts(validation_row *row)
     row->accuracy_percent = off > 100.0 ? 0.0 : 100.0 - off;
 }
 
-static assay_status fill(infer_result *r, const lens *by, str built_in, validation *v,
-                         validation_row *row, profile *ours, profile *theirs, assay_error *err)
+static assay_status fill_validation(infer_result *r, const lens *by, str built_in, validation *v,
+                                    validation_row *row, profile *ours, profile *theirs,
+                                    assay_error *err)
 {
     const count_options plain = {0}, lensed = {.lens = by};
     bool in_flops = strcmp(by->unit, "FLOP") == 0;
@@ -113,7 +114,7 @@ assay_status validate_model(const ir_model *m, const infer_options *shapes, str 
         s = infer_run(m, shapes, work, &r, err);
     }
     if (s == ASSAY_OK)
-        s = fill(r, by, built_in, v, row, ours, theirs, err);
+        s = fill_validation(r, by, built_in, v, row, ours, theirs, err);
     profile_free(ours);
     profile_free(theirs);
     arena_free(work);
