@@ -1,5 +1,6 @@
 /* What groups amount to: FLOPs and bytes before and after, launches, levels, the critical path, and how many
  * groups could run beside each other. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "analyze/fuse.h"
@@ -41,6 +42,7 @@ static bool is_elementwise(fuse_role r)
 
 static bool holds(str kinds, str label)
 {
+    assert(label.n && (kinds.p || !kinds.n));
     for (uint32_t i = 0; i + label.n <= kinds.n; i++)
         if ((i == 0 || kinds.p[i - 1] == '-') && memcmp(kinds.p + i, label.p, label.n) == 0 &&
             (i + label.n == kinds.n || kinds.p[i + label.n] == '-'))
@@ -221,6 +223,7 @@ static assay_status gather_kinds(const figures *x, profile_fusion *out, assay_er
                 return err_no_memory(err);
             fresh->kind = from->kind;
         }
+        assert(k < list.n && list.items);
         fusion_kind *to = &list.items[k];
         to->groups++;
         to->nodes += from->n_nodes;
@@ -312,6 +315,7 @@ static assay_status take_potential(const flow *f, const pattern_list *patterns, 
     profile_fusion *x = NULL;
     TRY(fuse_run(f, patterns, s, &g, err));
     TRY(fuse_figures(f, &g, s, scratch, &x, err));
+    assert(x);
     out->groups[s] = x->n_groups;
     out->launches[s] = x->launches_after;
     out->bytes[s] = x->bytes_after;

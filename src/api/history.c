@@ -123,7 +123,7 @@ static assay_status with_document(assay_store *db, int64_t id,
                                   assay_status (*use)(str text, void *ctx, assay_error *err),
                                   void *ctx, assay_error *err)
 {
-    str text;
+    str text = {0};
     arena *a = arena_new(PROFILE_FILE_BYTES + ((size_t)16 << 20));
     assay_status s = a ? store_document(db->s, id, a, &text, err) : err_no_memory(err);
     if (s == ASSAY_OK)
@@ -319,7 +319,7 @@ assay_status assay_store_import(assay_store *db, const char *path, uint64_t *add
 {
     char shown[FILE_SHOWN];
     store_imported done = {0};
-    str text;
+    str text = {0};
     err_clear(err);
     arena *a = arena_new(IMPORT_BYTES + ((size_t)16 << 20));
     assay_status s = a ? file_read_all(path, IMPORT_BYTES, a, &text, err) : err_no_memory(err);

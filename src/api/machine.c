@@ -3,6 +3,8 @@
 
 #include "device/machine.h"
 
+#include <assert.h>
+
 #include "api/result.h"
 #include "jobs/machine.h"
 
@@ -33,6 +35,7 @@ assay_status assay_machine_open(const char *path, assay_result **out, assay_erro
     assay_status s = !r     ? err_no_memory(err)
                      : path ? machine_load(path, r->arena, &m, err)
                             : machine_this(r->arena, &m, err);
+    assert(s != ASSAY_OK || (r && m));
     if (s == ASSAY_OK)
         r->data = m;
     return api_hand_result(s, r, out);

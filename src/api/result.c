@@ -1,6 +1,7 @@
 /* Results of every kind: their life, and reading them from JSON. */
 #include "api/result.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -169,6 +170,7 @@ assay_status assay_result_read(const char *path, const char *kind, assay_result 
     *out = NULL;
     TRY(with_file(path, use_result, &r, err));
     const char *slash = strrchr(path, '/');
+    assert(*out);
     profile *p = (*out)->p;
     if (p)
         p->file = str_copy(p->arena, str_of(slash ? slash + 1 : path));

@@ -1,6 +1,8 @@
 /* Values of a result by their path: the rows of its fields say what there is. */
 #include "api/result.h"
 
+#include <assert.h>
+
 #include "device/host.h"
 
 /* ---- the root ---- */
@@ -75,6 +77,7 @@ static const char *codec_text(const assay_result *of, const field_value *v)
 {
     sbuf b = {0};
     json_writer w;
+    assert(v->row && v->row->codec);
     json_begin(&w, &b, 0);
     v->row->codec->write(&w, v->at);
     str s = {b.p, (uint32_t)b.n};
@@ -92,12 +95,14 @@ static assay_type type_of(const field_value *v)
         [VALUE_INTEGER] = ASSAY_INTEGER, [VALUE_REAL] = ASSAY_REAL, [VALUE_TEXT] = ASSAY_TEXT,
         [VALUE_OBJECT] = ASSAY_OBJECT,   [VALUE_LIST] = ASSAY_LIST, [VALUE_CODEC] = ASSAY_TEXT,
     };
+    assert(v->type != VALUE_CODEC || (v->row && v->row->codec));
     bool numbers = v->type == VALUE_CODEC && v->row->codec->item;
     return numbers ? ASSAY_LIST : types[v->type];
 }
 
 static size_t count_of(const field_value *v)
 {
+    assert(v->type != VALUE_CODEC || (v->row && v->row->codec));
     if (v->type == VALUE_CODEC)
         return v->row->codec->count ? v->row->codec->count(v->at) : 0;
     return v->type == VALUE_OBJECT ? members_count(v) : v->n;

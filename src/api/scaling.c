@@ -1,6 +1,8 @@
 /* How the cost of a model grows with its sizes, behind the API. */
 #include <assay/study.h>
 
+#include <assert.h>
+
 #include "api/result.h"
 #include "jobs/scaling.h"
 #include "profile/scaling.h"
@@ -31,5 +33,6 @@ assay_status assay_scale(assay_model *model, const assay_options *options, assay
     assay_result *r = job_result_new(&scaling_kind, JOB_ANALYSIS_BYTES);
     assay_status s = r ? job_scale(model, o, r->arena, r->data, err) : err_no_memory(err);
     TRY(api_hand_result(s, r, out));
+    assert(r);
     return judge_strict(o, r->data, err);
 }

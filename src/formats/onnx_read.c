@@ -132,7 +132,7 @@ static assay_status on_graph(void *self, wire_field *f)
 static assay_status on_opset(void *self, wire_field *f)
 {
     model_in *in = self;
-    ir_opset set;
+    ir_opset set = {0};
     TRY(onnx_read_opset(in->r, f, &in->r->opsets, &set));
     if (str_empty(set.domain) && set.version > ONNX_NEWEST_OPSET)
         notes_add(&in->r->m->notes, "opset-newer", STR(""), "Use a newer version of assay.",

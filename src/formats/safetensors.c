@@ -1,6 +1,7 @@
 /* Headers of safetensors files; see safetensors.h. */
 #include "formats/safetensors.h"
 
+#include <assert.h>
 #include <inttypes.h>
 
 #include "base/file.h"
@@ -428,6 +429,7 @@ static assay_status check_map(const sharding *x, const weight_set *w)
     for (uint32_t i = 0; i < x->map.n; i++) {
         const weight_pair *p = &x->map.items[i];
         uint32_t at = map_get(&w->by_name, p->key);
+        assert(at == MAP_NONE || (w->items.items && at < w->items.n));
         if (at == MAP_NONE || !str_eq(w->files.items[w->items.items[at].file].name, p->value))
             return err_fail_node(x->scan.err, ASSAY_ERR_MALFORMED, "weight_map",
                                  "%s: weight_map places tensor '" STR_FMT "' in '" STR_FMT
@@ -464,6 +466,7 @@ static assay_status read_set(const char *path, sharding *x, arena *a, weight_set
         return err_no_memory(err);
     TRY(read_index(x));
     TRY(read_files(folder, x->files.items, x->files.n, x->map.n, a, out, err));
+    assert(*out);
     TRY(check_map(x, *out));
     note_rest(x, *out);
     return ASSAY_OK;

@@ -1,6 +1,7 @@
 /* See tensor_file.h. */
 #include "formats/tensor_file.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -176,6 +177,7 @@ static void put_typed(proto *t, const uint64_t *bits)
     uint64_t size = ir_dtype_get((ir_dtype)t->dtype)->bits / 8;
     if (size == 0 || (t->n_typed + 1) * size > t->room)
         return;
+    assert(t->typed);
     memcpy(t->typed + t->n_typed++ * size, bits, size);
 }
 

@@ -46,6 +46,7 @@ static const ir_id *copy_ids(ir_model *m, const ir_id *ids, uint32_t n)
 static void set_producers(ir_model *m, ir_id node)
 {
     const ir_node *n = ir_node_at(m, node);
+    assert(n->outputs || !n->n_outputs);
     for (uint32_t i = 0; i < n->n_outputs; i++) {
         ir_id id = n->outputs[i];
         if (id < m->values.n && ir_value_at(m, id)->producer == IR_NONE)

@@ -2,6 +2,7 @@
  * and the next is tried, but for memory, where larger sizes would fail as well. */
 #include <assay/measure.h>
 
+#include <assert.h>
 #include <errno.h>
 
 #include "analyze/axis_roles.h"
@@ -218,6 +219,7 @@ static assay_status run_one(job *j, profile_config *c, job_runnable *x, assay_er
     if (x->rebatched)
         notes_add(&j->p->warnings, "rebatched", (str){0}, NULL,
                   "The file has a fixed batch size. Other sizes run from a modified copy.");
+    assert(!x->held || precise);
     if (x->held)
         notes_add(&j->p->warnings, "precision-in-parts", (str){0},
                   "The rest stays in float32. Size, speed and error are those of the mixed model.",

@@ -2,6 +2,7 @@
  * each keeps its own samples, which are put in order at the end. */
 #include "measure/sample.h"
 
+#include <assert.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -225,6 +226,7 @@ static assay_status gather(worker *w, uint32_t n, sample_runs *out, assay_error 
         }
         free(w[i].got.items);
     }
+    assert(all.items || !all.n);
     if (n > 1 && all.n)
         qsort(all.items, all.n, sizeof *all.items, by_start);
     out->items = all.items;

@@ -134,8 +134,8 @@ static assay_status resize(op_ctx *c)
 {
     int rank = op_rank(c, 0);
     uint32_t scales = c->version >= 11 || c->n_in > 2 ? 2 : 1;
-    int64_t dims[IR_MAX_RANK];
-    resize_axes a;
+    int64_t dims[IR_MAX_RANK] = {0};
+    resize_axes a = {0};
     if (rank < 0)
         return op_set_unknown(c, 0, op_dtype(c, 0));
     TRY(resize_axes_of(c, rank, &a));

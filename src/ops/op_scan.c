@@ -9,6 +9,8 @@
  */
 #include "ops/op_util_info.h"
 
+#include <assert.h>
+
 typedef struct scan {
     ir_id body;
     bool batched;   /* version 8 */
@@ -65,6 +67,7 @@ static assay_status slice(op_ctx *c, op_info *x, int64_t axis, const char *what,
 static assay_status feed_state(op_ctx *c, scan *s, uint32_t k)
 {
     op_info x = op_info_input(c, s->first + k);
+    assert(s->in && k < s->n_state);
     s->in[k] = op_info_bare(&x);
     return s->batched ? slice(c, &s->in[k], 0, "the batch", &s->batch) : ASSAY_OK;
 }
@@ -72,6 +75,7 @@ static assay_status feed_state(op_ctx *c, scan *s, uint32_t k)
 static assay_status feed_slice(op_ctx *c, scan *s, uint32_t k)
 {
     op_info x = op_info_input(c, s->first + s->n_state + k);
+    assert(s->in);
     if (s->batched)
         TRY(slice(c, &x, 0, "the batch", &s->batch));
     int64_t axis = s->batched ? 0 : axis_at(c, "scan_input_axes", k);
@@ -144,6 +148,7 @@ static bool given_lengths(const op_ctx *c, const scan *s, uint64_t *sum)
     const op_val *v = s->batched ? op_value(c, 0) : NULL;
     if (!op_val_full(v) || ir_is_float(op_dtype(c, 0)))
         return false;
+    assert(v);
     *sum = 0;
     for (int64_t k = 0; k < v->n; k++)
         *sum = sat_add(*sum, v->cells[k].i > 0 ? (uint64_t)v->cells[k].i : 0);

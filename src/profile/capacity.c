@@ -8,7 +8,7 @@ const char *capacity_quantile_name(double q, char buf[16])
 {
     double percent = round(1e4 * q) / 100;
     if (!(q > 0))
-        return strcpy(buf, "mean");
+        return memcpy(buf, "mean", sizeof "mean");
     snprintf(buf, 16, "P%.*f",
              percent == floor(percent)             ? 0
              : percent * 10 == floor(percent * 10) ? 1

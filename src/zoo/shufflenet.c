@@ -67,7 +67,7 @@ enum { STAGES = 3 };
 static void build(nn *b)
 {
     static const int64_t repeats[] = {4, 8, 4}, def[] = {24, 116, 232, 464, 1024};
-    int64_t units[STAGES], width[STAGES + 2];
+    int64_t units[STAGES] = {0}, width[STAGES + 2] = {0};
     if (nn_ints(b, "stages_repeats", repeats, STAGES, units, STAGES) != STAGES ||
         nn_ints(b, "stages_out_channels", def, STAGES + 2, width, STAGES + 2) != STAGES + 2)
         nn_fail(b, "stages_repeats must be 3 numbers and stages_out_channels 5");
