@@ -1,5 +1,6 @@
 /* Capacity behind <assay/assay.h>: the question from the options, results from the caller. */
 #include <assay/study.h>
+#include <assert.h>
 
 #include "study/capacity.h"
 
@@ -49,6 +50,7 @@ assay_status assay_capacity(const assay_result *const *profiles, const char *con
     assay_result *r = job_result_new(&capacity_kind, CAPACITY_BYTES);
     assay_status s = r ? run_capacity(profiles, names, n, options, r, err) : err_no_memory(err);
     TRY(api_hand_result(s, r, out));
+    assert(r);
     return ((const capacity *)r->data)->best != UINT32_MAX
                ? ASSAY_OK
                : err_fail(err, ASSAY_ERR_THRESHOLD,

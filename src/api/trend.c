@@ -1,5 +1,6 @@
 /* Trends and alerts behind <assay/assay.h>: the series from the store, what it means from the study. */
 #include <assay/history.h>
+#include <assert.h>
 
 #include "base/text.h"
 #include "study/trend.h"
@@ -128,6 +129,7 @@ static assay_status fill_trend(assay_store *db, const assay_trend_request *r, as
     /* Expressions are read before anything else: a slip in one is not hidden by an empty history. */
     TRY(judge_all(db, &f, r, out->arena, &alerts, err));
     TRY(read_series(db, &f, m, r->all, out, err));
+    assert(!r->n_alerts || alerts.alerts);
     if (!t->n && !(r->n_alerts && alerts.alerts[0].verdict != ALERT_INCONCLUSIVE))
         return explain_none(db, &f, m ? m : metric_find(STR("p50")), out->arena, err);
     t->alerts = alerts.alerts;
@@ -159,5 +161,6 @@ assay_status assay_store_trend(assay_store *db, const assay_trend_request *reque
     assay_result *made = job_result_new(&trend_kind, TREND_BYTES);
     assay_status s = made ? fill_trend(db, &r, made, err) : err_no_memory(err);
     TRY(api_hand_result(s, made, out));
+    assert(made);
     return verdict_of(made->data, err);
 }

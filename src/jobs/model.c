@@ -1,4 +1,5 @@
 /* Opening a model: what the word the user gave means, and the steps every model goes through. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/file.h"
@@ -22,6 +23,7 @@ static assay_status finish_model(ir_model *ir, str name, assay_model **out, assa
 {
     assay_model *m = calloc(1, sizeof *m);
     assay_status s = m ? ASSAY_OK : err_no_memory(err);
+    assert(ir);
     if (m)
         m->ir = ir;
     else

@@ -1,4 +1,5 @@
 /* Validation of our counts against those of other tools. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -68,6 +69,7 @@ static assay_status open_all(validating *g, assay_error *err)
 
 static assay_status ask_all(validating *g, assay_error *err)
 {
+    assert(g->models || !g->n);
     const lens *chosen = g->o->analysis.lens ? g->o->analysis.lens : lens_find(STR("fvcore"));
     for (uint32_t k = 0; k < lens_table_n; k++) {
         const lens *by = &lens_table[k];

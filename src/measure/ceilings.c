@@ -1,6 +1,7 @@
 /* See ceilings.h. */
 #include "measure/ceilings.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,6 +164,7 @@ assay_status ceilings_sample(const ceiling_probe *probes, uint32_t n, double sec
     series *all = calloc((size_t)n + 1, sizeof *all);
     double *rates = calloc((size_t)n * SAMPLES_MOST + 1, sizeof *rates);
     assay_status s = all && rates ? ASSAY_OK : err_no_memory(err);
+    assert(s != ASSAY_OK || (all && rates));
     for (uint32_t i = 0; s == ASSAY_OK && i < n; i++)
         all[i].rates = rates + (size_t)i * SAMPLES_MOST;
     if (s == ASSAY_OK)

@@ -1,5 +1,8 @@
 /* Rearranging the elements of a tensor: bytes move, nothing is computed (Col2Im sums overlaps). */
 #include "ops/op_util_cost.h"
+
+#include <assert.h>
+
 #include "ops/op_util_eval.h"
 
 /* ---- Transpose ---- */
@@ -35,7 +38,7 @@ static assay_status transpose_unknown(op_ctx *c)
 
 static assay_status transpose(op_ctx *c)
 {
-    int rank = op_rank(c, 0), perm[IR_MAX_RANK];
+    int rank = op_rank(c, 0), perm[IR_MAX_RANK] = {0};
     int64_t dims[IR_MAX_RANK];
     if (rank < 0)
         return transpose_unknown(c);
@@ -47,7 +50,7 @@ static assay_status transpose(op_ctx *c)
 
 static assay_status transpose_value(op_ctx *c)
 {
-    int rank = op_rank(c, 0), perm[IR_MAX_RANK];
+    int rank = op_rank(c, 0), perm[IR_MAX_RANK] = {0};
     int64_t strides[IR_MAX_RANK], moved[IR_MAX_RANK];
     if (!ev_input(c, 0))
         return ASSAY_OK;
@@ -81,6 +84,7 @@ static assay_status grow(op_ctx *c, int64_t dim, int64_t by, int64_t *out)
 
 static assay_status shrink(op_ctx *c, int64_t dim, int64_t by, int64_t *out)
 {
+    assert(by > 0);
     *out = dim < 0 ? -1 : dim / by;
     if (dim >= 0 && dim % by != 0)
         return op_fail(c, "a dimension of %s is not a multiple of %lld", op_shape_text(c, 0),

@@ -1,6 +1,9 @@
 /* Any result in any format. Console, Markdown, CSV and the HTML summary come from its view, JSON from its fields, the
  * page from its JSON; formats that only one kind has are rows of a table. */
 #include "base/result.h"
+
+#include <assert.h>
+
 #include "profile/profile_fields.h"
 #include "report/check_ci.h"
 #include "report/page.h"
@@ -24,6 +27,7 @@ static assay_status write_view(const view *v, str format, sbuf *out, assay_error
             writers[i].write(v, out);
             return ASSAY_OK;
         }
+    assert(v->kind);
     return err_fail(err, ASSAY_ERR_USAGE,
                     "%s can be written as console, json, csv, md, html, summary-html%s%s, not as "
                     "'" STR_FMT "'",
@@ -47,7 +51,7 @@ assay_status report_view(const result_kind *kind, const void *data, str format,
 {
     const report_options how = options_for(format, o);
     arena *a = arena_new(VIEW_BYTES);
-    view v;
+    view v = {0};
     assay_status s = a ? view_make(kind, data, &how, a, &v, err) : err_no_memory(err);
     if (s == ASSAY_OK)
         s = write_view(&v, format, out, err);

@@ -151,7 +151,7 @@ static int take_token(server *s)
     } else if (given && strcmp(given, "auto") == 0) {
         return make_token(s->token);
     } else if (given && strlen(given) <= 128) {
-        strcpy(s->token, given);
+        snprintf(s->token, sizeof s->token, "%s", given);
     }
     if (!o->token_file && !given)
         return -1;

@@ -1,5 +1,6 @@
 /* Where a path leads: one row each. HEAD is GET without its body. */
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,8 +49,9 @@ const route *route_find(const char *method, const char *path, int64_t *id, char 
             continue;
         if (strcmp(routes[i].method, wanted) == 0)
             return &routes[i];
-        strcat(allow, *allow ? ", " : "");
-        strcat(allow, strcmp(routes[i].method, "GET") == 0 ? "GET, HEAD" : routes[i].method);
+        size_t n = strlen(allow);
+        snprintf(allow + n, 64 - n, "%s%s", n ? ", " : "",
+                 strcmp(routes[i].method, "GET") == 0 ? "GET, HEAD" : routes[i].method);
     }
     return NULL;
 }

@@ -108,7 +108,7 @@ void hf_fused_heads(nn *b, nn_t x, int64_t heads, int64_t kv, nn_t out[3])
 {
     static const char *const names[] = {"q", "k", "v"};
     int64_t group = kv > 0 ? heads / kv : 1, all = kv * (group + 2), dim = all ? x.d[2] / all : 1;
-    if (nn_ok(b) && (kv < 1 || heads % kv || x.d[2] % all))
+    if (nn_ok(b) && (kv < 1 || heads % kv || all < 1 || x.d[2] % all))
         nn_fail(b, "%lld features are not divisible into %lld heads and %lld key and value heads",
                 (long long)x.d[2], (long long)heads, (long long)kv);
     nn_t y = nn_reshape(b, "qkv/reshape", x, 5,
