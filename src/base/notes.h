@@ -1,5 +1,5 @@
-/* Warnings on their way to the profile: what was assumed, unknown or odd, each with the node it is
- * about and what the user can do. Any room may add; only reports show them.
+/* Warnings of a result: what was assumed, unknown or unusual, each with its node and advice. Any room
+ * may add notes; only reports show them.
  */
 #ifndef BASE_NOTES_H
 #define BASE_NOTES_H

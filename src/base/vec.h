@@ -1,5 +1,5 @@
 /* Growing arrays in an arena. A vec is any struct { T *items; uint32_t n, cap; }.
- * VEC_PUSH evaluates to a pointer to the new zeroed item, or NULL when memory is out.
+ * VEC_PUSH evaluates to a pointer to the new zeroed item, or NULL when out of memory.
  * The old storage of a grown vec stays in the arena: growth doubles, so at most half is lost.
  */
 #ifndef BASE_VEC_H

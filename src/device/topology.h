@@ -1,4 +1,4 @@
-/* What the system says of this machine: processors, caches, memory nodes, clocks, and who shares them.
+/* The machine as the system reports it: processors, caches, memory nodes, clocks and virtualisation.
  *
  * Read from /proc and /sys (Documentation/ABI/testing/sysfs-devices-system-cpu, proc(5)); `root` stands
  * before every path, so that tests give folders that look like other machines. Containers and virtual

@@ -1,4 +1,4 @@
-/* The batch of a model, for everything of this room that takes, sets or divides by one. */
+/* The batch dimension of a model, for all jobs that read, set or divide by a batch size. */
 #ifndef JOBS_BATCH_H
 #define JOBS_BATCH_H
 

@@ -1,4 +1,4 @@
-/* Groups beside the engine's kernels. */
+/* Fusion groups compared with the engine's kernels. */
 #ifndef JOBS_FUSE_H
 #define JOBS_FUSE_H
 

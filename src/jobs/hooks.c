@@ -1,4 +1,4 @@
-/* Stopping, and telling how far one is: calls with hooks of their own (measuring) and calls whose hooks came with
+/* Cancelling and progress reports: calls with hooks of their own (measuring) and calls whose hooks came with
  * the options (scale, map, export, ...). */
 #include "jobs/hooks.h"
 

@@ -1,4 +1,4 @@
-/* What the caller of a long call wants to know and to end. */
+/* Progress and cancellation of long calls. */
 #ifndef JOBS_HOOKS_H
 #define JOBS_HOOKS_H
 

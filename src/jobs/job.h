@@ -1,4 +1,4 @@
-/* What stands behind the handles that jobs work on, and the steps that several jobs share.
+/* The structs behind the handles that jobs work on, and steps that several jobs share.
  *
  * A job runs the steps of one command that need several rooms: read or build a model, analyse it, run it on an
  * engine, map it, compare it. It takes values of options (options.h) and leaves plain results; the public

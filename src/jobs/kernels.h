@@ -1,4 +1,4 @@
-/* What an engine makes of a model: its kernels, and the layers that they stand for. */
+/* The engine's kernels of a model, and the layers that each executes. */
 #ifndef JOBS_KERNELS_H
 #define JOBS_KERNELS_H
 

@@ -1,4 +1,4 @@
-/* Which of several models is faster: run turn by turn in one process. */
+/* Which of several models is faster: interleaved runs in one process. */
 #include "jobs/race.h"
 
 #include <stdio.h>

@@ -14,7 +14,7 @@ typedef struct job_comparison {
     comparison c;
 } job_comparison;
 
-/* Runs the models turn by turn and judges them against the first; hooks may be NULL. */
+/* Runs the models interleaved and compares them with the first; hooks may be NULL. */
 assay_status job_race(job_comparison *c, assay_model *const *models, size_t n,
                       const assay_options *o, const assay_hooks *hooks, assay_error *err);
 

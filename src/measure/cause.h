@@ -1,4 +1,4 @@
-/* Slow runs and why: a run far above the others is named with what the system counted during it. */
+/* Causes of slow runs: an outlier is reported with what the system counted during it. */
 #ifndef MEASURE_CAUSE_H
 #define MEASURE_CAUSE_H
 

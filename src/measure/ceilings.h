@@ -1,4 +1,4 @@
-/* What this machine can do at best, by running loops that do nothing else (ceiling_kernels.h).
+/* Ceilings of this machine, measured with dedicated loops (ceiling_kernels.h).
  *
  * A probe is one loop at one number of threads and one working set. A sample of it takes a fraction of a
  * millisecond, so that some fall between two disturbances; all probes are visited in turn, round after round,

@@ -1,4 +1,4 @@
-/* How much longer one model takes than another: by the runs that their profiles hold, or by turns. */
+/* Time ratio of two models, from the runs in their profiles or from interleaved runs. */
 #ifndef MEASURE_COMPARE_TIMES_H
 #define MEASURE_COMPARE_TIMES_H
 

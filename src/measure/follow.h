@@ -1,4 +1,4 @@
-/* Watching a process until it ends, the time is over or somebody says stop. */
+/* Watching a process until it ends, a timeout or a cancellation. */
 #ifndef MEASURE_FOLLOW_H
 #define MEASURE_FOLLOW_H
 

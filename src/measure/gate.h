@@ -1,4 +1,4 @@
-/* Slower, faster, the same, or not to be told: two series of runs, judged by the runs themselves.
+/* Slower, faster, equivalent or inconclusive: a statistical comparison of two series of runs.
  *
  * The question is one of equivalence: is the ratio of the two (mean, quantile) beyond the tolerance? Its
  * 99 % interval comes from a stationary bootstrap (Politis and Romano 1994): whole stretches of each

@@ -1,4 +1,4 @@
-/* What a GPU did by itself, by name. */
+/* GPU events of the trace, by name. */
 #include "measure/gpu_events.h"
 
 #include "base/map.h"

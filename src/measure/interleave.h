@@ -1,4 +1,4 @@
-/* Runs of several models in one process, turn by turn, so that whatever the machine does it does to all of them.
+/* Interleaved runs of several models in one process, so that changes of the machine affect all of them.
  *
  * Round after round each has its turn, and every second round goes the other way: A B, B A, A B, ... A slow
  * change of the machine's speed so falls on all alike. A turn is one run that is not counted (the caches are

@@ -1,4 +1,4 @@
-/* A profile before its judges: limits on single metrics, and a baseline. */
+/* Checks of a profile: limits on metrics, and comparison with a baseline. */
 #ifndef MEASURE_JUDGE_H
 #define MEASURE_JUDGE_H
 

@@ -1,4 +1,4 @@
-/* How fast the machine itself is just now: the time of a fixed loop that has nothing to do with any model. Taken
+/* Current speed of the machine: the time of a fixed loop, independent of any model. Taken
  * beside a measurement, it tells later whether a difference was the machine's: another clock, a neighbour on the
  * same core, a host that takes time away. Of memory's speed it says nothing.
  */

@@ -1,4 +1,4 @@
-/* What was achieved, as shares of what `assay machine` measured here. */
+/* Achieved rates as shares of the ceilings that `assay machine` measured. */
 #include "measure/shares.h"
 
 #include <limits.h>

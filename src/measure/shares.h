@@ -1,4 +1,4 @@
-/* Achieved rates beside the machine's ceilings; apart from measure.h, whose names are not the machine's. */
+/* Achieved rates as shares of the machine's ceilings. */
 #ifndef MEASURE_SHARES_H
 #define MEASURE_SHARES_H
 

@@ -1,4 +1,4 @@
-/* Who may come in.
+/* Access control.
  *
  * A page of another site can make a browser send requests here. Three things keep it out: the Host header must be a
  * name of ours (else a name that an attacker controls could be pointed at this machine: DNS rebinding); what

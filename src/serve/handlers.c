@@ -1,4 +1,4 @@
-/* What the paths answer: the library's own documents, so that the API and the files say the same. */
+/* Handlers of the paths. They return the library's own documents, so the API and saved files are the same. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* assay-serve: options, a server, and waiting for the signal that ends it. */
+/* assay-serve: parses options, starts the server and waits for the signal to stop. */
 #include <errno.h>
 #include <getopt.h>
 #include <malloc.h>

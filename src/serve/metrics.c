@@ -1,4 +1,4 @@
-/* /metrics: OpenMetrics 1.0 text. The newest run of every model, and this server's own counters. */
+/* /metrics: OpenMetrics 1.0 text. The newest record of every model, and the server's own counters. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Replies: bodies, and the headers that every one of them has. */
+/* Replies: bodies and common headers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

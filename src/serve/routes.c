@@ -1,4 +1,4 @@
-/* Where a path leads: one row each. HEAD is GET without its body. */
+/* The routes: one row per path. HEAD is GET without its body. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

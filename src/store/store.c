@@ -1,4 +1,4 @@
-/* Opening, closing, transactions, and what SQLite's codes mean to a user. */
+/* Opening, closing, transactions, and error messages for SQLite's codes. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>

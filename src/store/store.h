@@ -1,4 +1,4 @@
-/* The history of results: one SQLite file, the only SQL of the house.
+/* The history of results: one SQLite file, the only code with SQL.
  *
  * Every result is kept whole, as the JSON document it is (blanks outside strings taken out, deflated), and
  * beside it what one searches by: the model, when, where, how, and every metric that the profile holds.

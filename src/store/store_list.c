@@ -1,4 +1,4 @@
-/* Questions to the history: lists of runs, models, and a figure over time. */
+/* Queries of the history: lists of records and models, and a metric over time. */
 #include <assert.h>
 #include <stdio.h>
 

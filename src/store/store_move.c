@@ -1,4 +1,4 @@
-/* A history as a file that travels: lines of JSON (https://jsonlines.org), the first of which says what it is.
+/* Export and import of a history: lines of JSON (https://jsonlines.org), the first of which says what it is.
  *
  *   {"schema":"assay.history/1","tool_version":"0.1.0","exported":"2026-11-15T19:06:00Z"}
  *   {"tags":["nightly"],"document":{"schema":"assay.profile/1",...}}

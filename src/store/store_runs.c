@@ -1,4 +1,4 @@
-/* Runs: kept, tagged, deleted, and their documents. */
+/* Records: adding, tagging and deleting them, and their documents. */
 #include <assert.h>
 
 #include "base/clock.h"

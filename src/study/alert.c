@@ -1,4 +1,4 @@
-/* Alerts on a figure of a history: parsed by hand from left to right, so that a slip is pointed at. */
+/* Alerts on a metric of the history. The parser reports the column of an error. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* How many machines serve a rate of requests within a latency, from what was measured on one.
+/* Capacity planning: machines needed for a request rate within a latency limit, from one measured machine.
  *
  * Requests arrive at random (Poisson) and are spread at random over M like machines, so one machine sees Poisson
  * arrivals at rate L = target / M. It collects b of them into a batch, which leaves when it is full; c batches run

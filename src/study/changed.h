@@ -1,4 +1,4 @@
-/* Whether the size of an input made a built-in architecture another one. */
+/* Whether the input size changed a built-in architecture. */
 #ifndef STUDY_CHANGED_H
 #define STUDY_CHANGED_H
 

@@ -1,4 +1,4 @@
-/* Why a profile is not what its baseline was: which layers and which types of operator moved, and by how much. */
+/* Why a profile differs from its baseline: which layers and operators changed, and by how much. */
 #include "study/explain.h"
 
 #include <math.h>

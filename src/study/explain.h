@@ -1,4 +1,4 @@
-/* Why a profile is not what its baseline was. */
+/* Why a profile differs from its baseline. */
 #ifndef STUDY_EXPLAIN_H
 #define STUDY_EXPLAIN_H
 

@@ -1,4 +1,4 @@
-/* The other tool, live: a few lines of Python that build torchvision's model, count it and print one line,
+/* Live counts of another tool: a few lines of Python that build torchvision's model, count it and print one line,
  *   assay-live COUNT VERSIONS
  * Python is looked for along PATH as python3. Models that torchvision does not have, and tools without a
  * script, are answered with a sentence.

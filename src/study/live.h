@@ -1,4 +1,4 @@
-/* Asking another tool itself, through the Python of the machine. */
+/* Live counts of another tool, run with the installed Python. */
 #ifndef STUDY_LIVE_H
 #define STUDY_LIVE_H
 

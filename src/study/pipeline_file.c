@@ -1,4 +1,4 @@
-/* A pipeline of one's own, described by a JSON file (--pipeline-file). */
+/* A custom pipeline, described by a JSON file (--pipeline-file). */
 #include "base/file.h"
 #include "base/json_tree.h"
 #include "study/pipeline.h"

@@ -1,4 +1,4 @@
-/* What was found while a model was scaled, as its result: sizes in their own unit, closed forms as text. */
+/* The result of a scaling study: sizes in their own unit, closed forms as text. */
 #include <inttypes.h>
 #include <math.h>
 

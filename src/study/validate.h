@@ -1,4 +1,4 @@
-/* Our counts beside those of other tools: by their rules (lenses) and as they were written down once. */
+/* Our counts compared with those of other tools: by their conventions, and as recorded. */
 #ifndef STUDY_VALIDATE_H
 #define STUDY_VALIDATE_H
 
