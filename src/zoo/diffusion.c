@@ -249,3 +249,10 @@ nn_t dx_places(nn *b, int64_t h, int64_t w, int64_t dim, double base, double sca
     x = nn_concat(b, "pos_embed/cat", 2, parts, 3);
     return nn_reshape(b, "pos_embed/reshape", x, 3, (const int64_t[]){1, h * w, dim});
 }
+
+void dx_adaptive(nn *b, const char *name, nn_t time, int64_t width, int n, nn_t *out)
+{
+    nn_push(b, "%s", name);
+    dx_chunks(b, "chunk", nn_linear(b, "linear", time, n * width, true), n, out);
+    nn_pop(b);
+}

@@ -35,6 +35,8 @@ nn_t dx_mlp(nn *b, const char *name, nn_t x, int64_t hidden, int64_t out, const 
 nn_t dx_norm(dx *d, const char *name, nn_t x, double eps);
 /* [B, n*F] to n tensors of [B, 1, F]. */
 void dx_chunks(nn *b, const char *name, nn_t x, int n, nn_t *out);
+/* An adaptive norm's linear layer of `time` [B, width], as n parts of [B, 1, width]. */
+void dx_adaptive(nn *b, const char *name, nn_t time, int64_t width, int n, nn_t *out);
 /* x * (1 + scale) + shift. */
 nn_t dx_modulate(nn *b, const char *name, nn_t x, nn_t scale, nn_t shift);
 /* x + gate * y. */

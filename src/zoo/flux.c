@@ -61,13 +61,6 @@ static nn_t rotation(nn *b, const flux *m, int64_t text, bool sine)
 
 /* ---- blocks ---- */
 
-static void parts_of(nn *b, const char *name, const flux *m, int n, nn_t *out)
-{
-    nn_push(b, "%s", name);
-    dx_chunks(b, "chunk", nn_linear(b, "linear", m->time, n * m->width, true), n, out);
-    nn_pop(b);
-}
-
 static nn_t head(nn *b, const flux *m, const char *linear, const char *norm, nn_t x)
 {
     x = nn_split_heads(b, linear, nn_linear(b, linear, x, m->width, true), m->heads);
@@ -116,8 +109,8 @@ static nn_t stream(nn *b, flux *m, bool text, nn_t x, nn_t attended, const nn_t 
 static nn_t double_block(nn *b, flux *m, nn_t x, nn_t *context)
 {
     nn_t c[6], t[6];
-    parts_of(b, "norm1", m, 6, c);
-    parts_of(b, "norm1_context", m, 6, t);
+    dx_adaptive(b, "norm1", m->time, m->width, 6, c);
+    dx_adaptive(b, "norm1_context", m->time, m->width, 6, t);
     nn_t y = dx_modulate(b, "modulate_1", dx_norm(&m->d, "norm1.norm", x, 1e-6), c[1], c[0]);
     nn_t z = dx_norm(&m->d, "norm1_context.norm", *context, 1e-6);
     z = dx_modulate(b, "context/modulate_1", z, t[1], t[0]);
@@ -130,7 +123,7 @@ static nn_t double_block(nn *b, flux *m, nn_t x, nn_t *context)
 static nn_t single_block(nn *b, flux *m, nn_t x)
 {
     nn_t c[3]; /* shift, scale, gate */
-    parts_of(b, "norm", m, 3, c);
+    dx_adaptive(b, "norm", m->time, m->width, 3, c);
     nn_t y = dx_modulate(b, "modulate", dx_norm(&m->d, "norm.norm", x, 1e-6), c[1], c[0]);
     nn_t wide = nn_linear(b, "proj_mlp", y, 4 * m->width, true);
     wide = nn_gelu(b, "act_mlp", wide, true);
@@ -230,7 +223,7 @@ static void build(nn *b)
                        .interleaved = true};
     context = nn_linear(b, "context_embedder", context, m.width, true);
     x = blocks(b, &m, nn_linear(b, "x_embedder", x, m.width, true), context);
-    parts_of(b, "norm_out", &m, 2, c);
+    dx_adaptive(b, "norm_out", m.time, m.width, 2, c);
     x = dx_modulate(b, "norm_out/modulate", dx_norm(&m.d, "norm_out.norm", x, 1e-6), c[0], c[1]);
     nn_output(b, nn_linear(b, "proj_out", x, out, true), "output");
 }

@@ -21,14 +21,6 @@ typedef struct mmdit {
     nn_t time; /* [B, width], after SiLU */
 } mmdit;
 
-/* An adaptive norm's linear layer, as n parts of [B, 1, width]. */
-static void parts_of(nn *b, const char *name, const mmdit *m, int n, nn_t *out)
-{
-    nn_push(b, "%s", name);
-    dx_chunks(b, "chunk", nn_linear(b, "linear", m->time, n * m->width, true), n, out);
-    nn_pop(b);
-}
-
 static nn_t head(nn *b, const mmdit *m, const char *linear, const char *norm, nn_t x)
 {
     x = nn_split_heads(b, linear, nn_linear(b, linear, x, m->width, true), m->heads);
@@ -93,8 +85,8 @@ static nn_t block(nn *b, mmdit *m, int layer, nn_t x, nn_t *context)
 {
     nn_t c[9], t[6], attended_text;
     bool last = layer + 1 == (int)m->layers, dual = is_dual(m, layer);
-    parts_of(b, "norm1", m, dual ? 9 : 6, c);
-    parts_of(b, "norm1_context", m, last ? 2 : 6, t);
+    dx_adaptive(b, "norm1", m->time, m->width, dual ? 9 : 6, c);
+    dx_adaptive(b, "norm1_context", m->time, m->width, last ? 2 : 6, t);
     nn_t normed = dx_norm(&m->d, "norm1.norm", x, 1e-6);
     nn_t y = dx_modulate(b, "modulate_1", normed, c[1], c[0]);
     attended_text = dx_norm(&m->d, "norm1_context.norm", *context, 1e-6);
@@ -169,7 +161,7 @@ static void read_mmdit(nn *b, mmdit *m)
 static nn_t finish(nn *b, mmdit *m, nn_t x)
 {
     nn_t c[2]; /* scale, shift */
-    parts_of(b, "norm_out", m, 2, c);
+    dx_adaptive(b, "norm_out", m->time, m->width, 2, c);
     x = dx_modulate(b, "norm_out/modulate", dx_norm(&m->d, "norm_out.norm", x, 1e-6), c[0], c[1]);
     return nn_linear(b, "proj_out", x, m->patch * m->patch * m->out, true);
 }

@@ -42,6 +42,8 @@ double nn_real(nn *b, const char *key, double def);
 double nn_real_in(nn *b, const char *key, double def, double min, double max);
 bool nn_bool(nn *b, const char *key, bool def);
 str nn_word(nn *b, const char *key, const char *def);
+/* Whether it is the first of two words, which it is by default; any other word is an error. */
+bool nn_either(nn *b, const char *key, const char *first, const char *second);
 /* A list of integers (a single number counts as a list of one); count, at most max. */
 int nn_ints(nn *b, const char *key, const int64_t *def, int n_def, int64_t *out, int max);
 bool nn_has(nn *b, const char *key);              /* given by somebody and not null */

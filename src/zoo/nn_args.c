@@ -157,3 +157,12 @@ const json_value *nn_raw(nn *b, const char *key)
     const zoo_arg *arg = find_arg(b, key);
     return arg ? &arg->value : NULL;
 }
+
+bool nn_either(nn *b, const char *key, const char *first, const char *second)
+{
+    str word = nn_word(b, key, first);
+    if (!str_is(word, first) && !str_is(word, second))
+        nn_fail(b, "parameter '%s' must be %s or %s, not '" STR_FMT "'", key, second, first,
+                STR_ARG(word));
+    return str_is(word, first);
+}

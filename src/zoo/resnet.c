@@ -84,21 +84,12 @@ int resnet_depths(nn *b, int64_t *blocks)
     return nn_ok(b) ? n : 0;
 }
 
-static bool is_bottleneck(nn *b)
-{
-    str block = nn_word(b, "block", "bottleneck");
-    if (!str_is(block, "basic") && !str_is(block, "bottleneck"))
-        nn_fail(b, "parameter 'block' must be basic or bottleneck, not '" STR_FMT "'",
-                STR_ARG(block));
-    return str_is(block, "bottleneck");
-}
-
 nn_t resnet_features(nn *b, nn_t x, int dilated, nn_t out[RESNET_STAGES])
 {
     static const char *const names[] = {"layer1", "layer2", "layer3", "layer4", "layer5", "layer6"};
     int64_t blocks[RESNET_STAGES], dilation = 1;
     int n = resnet_depths(b, blocks);
-    bool wide_block = is_bottleneck(b);
+    bool wide_block = nn_either(b, "block", "bottleneck", "basic");
     int64_t groups = nn_int_in(b, "groups", 1, 1, 4096);
     int64_t base = nn_int_in(b, "width_per_group", 64, 1, 65536);
     int64_t planes = nn_int_in(b, "planes", 64, 1, 65536);

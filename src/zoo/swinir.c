@@ -28,15 +28,6 @@ typedef struct swinir {
 
 static const double eps = 1e-5;
 
-static bool three_convs(nn *b)
-{
-    str kind = nn_word(b, "resi_connection", "1conv");
-    if (!str_is(kind, "1conv") && !str_is(kind, "3conv"))
-        nn_fail(b, "parameter 'resi_connection' must be 1conv or 3conv, not '" STR_FMT "'",
-                STR_ARG(kind));
-    return str_is(kind, "3conv");
-}
-
 static swinir read_swinir(nn *b)
 {
     static const int64_t six[] = {6, 6, 6, 6, 6, 6};
@@ -45,7 +36,7 @@ static swinir read_swinir(nn *b)
                 .upscale = nn_int_in(b, "upscale", 1, 1, 64),
                 .mlp_ratio = nn_real_in(b, "mlp_ratio", 2.0, 0.01, 1024.0),
                 .range = nn_real_in(b, "img_range", 1.0, 1e-6, 1e6),
-                .three_convs = three_convs(b),
+                .three_convs = !nn_either(b, "resi_connection", "1conv", "3conv"),
                 .patch_norm = nn_bool(b, "patch_norm", true),
                 .positions = nn_bool(b, "ape", false),
                 .qkv_bias = nn_bool(b, "qkv_bias", true)};
