@@ -78,11 +78,8 @@ static void say_calibration(const calibration *c)
         c->seconds, c->n_runs, c->engine, c->n_families, c->n_folds, c->scale, c->kernel_s * 1e6);
     printf(
         "Of models left out one by one: median error %.1f %%, 80 %% of measured over predicted within "
-        "%.2f to %.2f.\n\nCalibration set:",
+        "%.2f to %.2f.\n\n",
         c->error * 100, c->low, c->high);
-    for (uint32_t i = 0; job_calibration_model(i); i++)
-        printf(" %s", job_calibration_model(i));
-    puts("\n");
     for (uint32_t i = 0; i < c->n_runs; i++)
         printf("  left out: %-28s %3u %9.2f ms predicted %9.2f measured %+7.1f %%\n",
                c->runs[i].model, c->runs[i].batch, c->runs[i].predicted_s * 1e3,

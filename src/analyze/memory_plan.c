@@ -145,6 +145,7 @@ static uint64_t lowest_offset(memory_buffer *const *order, const uint64_t *offse
     return at;
 }
 
+#ifndef NDEBUG
 /* No two buffers that live at one time share a byte. */
 static bool is_sound(const memory_buffer *b, uint32_t n, uint64_t total)
 {
@@ -158,6 +159,7 @@ static bool is_sound(const memory_buffer *b, uint32_t n, uint64_t total)
     }
     return true;
 }
+#endif
 
 static void place_by_size(memory_buffer *b, uint32_t n, uint64_t best, arena *a, uint64_t *total)
 {

@@ -12,6 +12,7 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+#ifndef NDEBUG
 static bool is_sorted(const double *x, uint32_t n)
 {
     for (uint32_t i = 1; i < n; i++)
@@ -19,6 +20,7 @@ static bool is_sorted(const double *x, uint32_t n)
             return false;
     return true;
 }
+#endif
 
 void stats_sort(double *x, uint32_t n)
 {
