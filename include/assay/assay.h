@@ -130,10 +130,11 @@ ASSAY_API assay_status assay_model_from_bytes(const void *bytes, size_t n, const
 ASSAY_API void assay_model_free(assay_model *model);
 
 #define ASSAY_MODEL_INPUTS 4
+/* An input at its default size. */
 typedef struct assay_model_input {
-    char name[32];
-    int rank;
-    int64_t dims[8];
+    char name[32];   /* cut if it is longer */
+    int rank;        /* at most 8 */
+    int64_t dims[8]; /* the first `rank` are used */
 } assay_model_input;
 
 /* A built-in architecture. Texts are static. */

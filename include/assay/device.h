@@ -4,6 +4,17 @@
  * (docs/hardware.md). A measured machine holds ceilings that were measured here: arithmetic per type and instruction
  * set, bandwidth per level of memory, the engine's cost of a kernel. The name `this` in the option "hardware" means
  * the machine that assay_machine_save() saved.
+ *
+ *     assay_devices *devices;
+ *     assay_device_info d = {.size = sizeof d};
+ *     assay_devices_open("all", &devices, &err);
+ *     for (size_t i = 0; assay_devices_at(devices, i, &d); i++)
+ *         printf("%s: %.1f TFLOP/s at fp32\n", d.name, d.peak[0] / 1e12);
+ *     assay_devices_free(devices);
+ *
+ *     assay_result *machine;
+ *     assay_machine_measure(NULL, NULL, &machine, &err);
+ *     printf("%.1f GB/s\n", assay_result_number(machine, "bandwidth.0.bytes_per_second.value") / 1e9);
  */
 #ifndef ASSAY_DEVICE_H
 #define ASSAY_DEVICE_H
@@ -23,15 +34,18 @@ typedef struct assay_devices assay_devices;
 /* One device. Texts live as long as the list. Figures are in base units: operations, bytes, seconds, watts. */
 typedef struct assay_device_info {
     size_t size;
-    const char *id;      /* "a100-80" */
-    const char *aliases; /* separated by spaces */
-    const char *name, *kind;
+    const char *id;                 /* "a100-80" */
+    const char *aliases;            /* separated by spaces */
+    const char *name;               /* "NVIDIA RTX 3090 24GB" */
+    const char *kind;               /* "gpu", "cpu", "tpu", ... */
     const char *certainty, *source; /* how sure the figures are, and where they come from */
-    double
-        peak[ASSAY_DEVICE_PRECISIONS]; /* dense operations per second; assay_device_precision() */
-    double memory_bytes, bandwidth, power_w;
-    double overhead_s; /* of starting a kernel */
-    double fp16_acc16; /* fp16 with sums in fp16; peak[] has sums in fp32, of int8 in int32 */
+    /* Dense operations per second, by precision; assay_device_precision() names them. */
+    double peak[ASSAY_DEVICE_PRECISIONS];
+    double memory_bytes; /* on the device */
+    double bandwidth;    /* of that memory, bytes per second */
+    double power_w;      /* the board's limit */
+    double overhead_s;   /* of starting a kernel */
+    double fp16_acc16;   /* fp16 with sums in fp16; peak[] has sums in fp32, of int8 in int32 */
 } assay_device_info;
 
 /* Chooses devices as the option "hardware" does: "rtx3090,a100-80", "all", "this", or a file such as "mine.json";
@@ -40,6 +54,7 @@ ASSAY_API assay_status assay_devices_open(const char *hardware, assay_devices **
                                           assay_error *err);
 /* The index-th device, from 0; false past the end. */
 ASSAY_API bool assay_devices_at(const assay_devices *devices, size_t index, assay_device_info *out);
+/* Frees the list and the texts of its devices. */
 ASSAY_API void assay_devices_free(assay_devices *devices);
 /* The name of the index-th precision of peak[]: "fp32", ...; NULL past the end. */
 ASSAY_API const char *assay_device_precision(size_t index);

@@ -6,6 +6,15 @@
  *     assay_store_close(store);
  *
  * A record is a result that is kept, with its number and its tags. Several programs may use one file at the same time.
+ * A record is never changed except for its tags. Lists and trends are results too, and are read and written as such:
+ *
+ *     assay_result *list;
+ *     assay_store_list(store, NULL, &list, &err);
+ *     for (size_t i = 0; i < assay_result_count(list, "runs"); i++) {
+ *         snprintf(path, sizeof path, "runs.%zu.model", i);
+ *         puts(assay_result_text(list, path));
+ *     }
+ *     assay_result_free(list);
  */
 #ifndef ASSAY_HISTORY_H
 #define ASSAY_HISTORY_H
@@ -30,6 +39,7 @@ ASSAY_API assay_status assay_store_path(const char *given, char **path, assay_er
  * it. */
 ASSAY_API assay_status assay_store_open(const char *path, bool create, assay_store **out,
                                         assay_error *err);
+/* Closes the history. Results that came from it stay valid. */
 ASSAY_API void assay_store_close(assay_store *store);
 
 /* ---- records --------------------------------------------------------------------------------- */
@@ -54,13 +64,15 @@ ASSAY_API assay_status assay_store_get(assay_store *store, int64_t id, const cha
 /* Its JSON as it is kept. Free the text with assay_free(). */
 ASSAY_API assay_status assay_store_document(assay_store *store, int64_t id, char **json, size_t *n,
                                             assay_error *err);
-/* Adds and removes tags of a record. */
+/* Adds and removes tags of a record. Adding a tag that it has, or removing one that it lacks, does nothing.
+ * ASSAY_ERR_USAGE: there is no such record, or it would have more than 32 tags. */
 ASSAY_API assay_status assay_store_tag(assay_store *store, int64_t id, const char *const *add,
                                        size_t n_add, const char *const *remove, size_t n_remove,
                                        assay_error *err);
 /* The same from JSON text: {"add": ["a"], "remove": ["b"]}. */
 ASSAY_API assay_status assay_store_tag_json(assay_store *store, int64_t id, const void *json,
                                             size_t n, assay_error *err);
+/* Deletes a record. Its number is not used again. ASSAY_ERR_USAGE: there is no such record. */
 ASSAY_API assay_status assay_store_delete(assay_store *store, int64_t id, assay_error *err);
 
 /* ---- lists ----------------------------------------------------------------------------------- */
@@ -70,11 +82,11 @@ typedef struct assay_record_filter {
     size_t size;
     const char *query; /* part of the model, the command, the host or a tag */
     const char *model; /* its whole name, or what follows the last '/' of it */
-    const char *tag;
+    const char *tag;   /* the whole tag */
     const char *since; /* "2026-11-15", "2026-11-15T19:06:00Z", or "30d", "12h", "2w" ago */
     int64_t id;        /* 0: any */
     int64_t limit;     /* 0: all */
-    int64_t offset;
+    int64_t offset;    /* matching records to skip, the newest first */
 } assay_record_filter;
 
 /* Lists records, newest first: a result of kind "runs". `filter` may be NULL. "total" counts all that match. */

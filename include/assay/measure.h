@@ -5,6 +5,9 @@
  *     assay_measure(model, options, 0, NULL, profile, &err);
  *     printf("%.2f ms\n", assay_result_number(profile, "latency.p50"));
  *
+ * The sections "latency", "throughput", "memory", "utilization" and "io" of the profile are those of the smallest batch.
+ * "configurations" lists every batch size and precision that ran, and "batch_choice" says which to use.
+ *
  * Models run on an engine, ONNX Runtime unless the option "engine" names another. It is loaded when it is first needed;
  * nothing else of the library needs one. docs/measuring.md has the method and the statistics.
  */
@@ -22,7 +25,7 @@ extern "C" {
 /* Batch sizes of a sweep, unless the option "batch-sizes" names others. */
 #define ASSAY_BATCH_SIZES "1,2,4,8,16"
 
-/* What to measure beside latency, throughput and memory of one configuration. Bits of `what`. */
+/* What to measure beside the latency, throughput and memory of one configuration. Bits of `what`. */
 enum {
     ASSAY_MEASURE_SWEEP = 1,  /* several batch sizes */
     ASSAY_MEASURE_LAYERS = 2, /* the time of every layer, from profiled runs of their own */
@@ -41,9 +44,9 @@ ASSAY_API assay_status assay_measure(assay_model *model, const assay_options *op
 
 typedef struct assay_engine_info {
     size_t size;
-    char name[32];  /* "onnxruntime" */
-    char title[64]; /* "ONNX Runtime" */
-    char version[64];
+    char name[32];     /* "onnxruntime" */
+    char title[64];    /* "ONNX Runtime" */
+    char version[64];  /* as the library reports it */
     char library[512]; /* path of the shared library */
 } assay_engine_info;
 /* The engine that assay_measure() would use with these options. Loads it and runs nothing. ASSAY_ERR_ENGINE: there is

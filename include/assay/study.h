@@ -6,7 +6,14 @@
  *            assay_result_number(result, "devices.0.latency_ms"));
  *
  * All of them give a result, which is read and written as any other. Long ones ask the hooks of
- * assay_options_hooks().
+ * assay_options_hooks(). Functions that take profiles refuse results of other kinds: ASSAY_ERR_USAGE.
+ *
+ * A check in CI, against limits and against the result of an earlier run:
+ *
+ *     assay_options_set(options, "threshold", "latency:100ms", &err);
+ *     assay_result_read("baseline.json", "profile", &baseline, &err);
+ *     assay_status verdict = assay_check(profile, baseline, "baseline.json", options, &check, &err);
+ *     assay_result_write(check, "junit", NULL, &text, &n, &err);
  */
 #ifndef ASSAY_STUDY_H
 #define ASSAY_STUDY_H
