@@ -129,7 +129,7 @@ class Refused(unittest.TestCase):
 
     @needs_engine
     def test_floats_are_no_whole_numbers(self) -> None:
-        self.refuse(assay.UsageError, "convert", neg(INT64), [[1.5, 2, 3]])
+        self.refuse(assay.UsageError, "float64", neg(INT64), [[1.5, 2, 3]])
 
     @needs_numpy
     def test_arrays_of_objects(self) -> None:
