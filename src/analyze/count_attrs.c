@@ -152,7 +152,7 @@ static bool take_constant(arena *a, const op_ctx *c, uint32_t index, profile_att
     const op_info *x = c->in[index];
     int64_t n = x->kind == IR_KIND_TENSOR ? op_numel(x) : -1;
     const op_val *val = n >= 1 && n <= CONSTANT_ITEMS ? op_value(c, index) : NULL;
-    if (!op_val_full(val) || val->n != n)
+    if (!val || !op_val_full(val) || val->n != n)
         return false;
     *out = (profile_attribute){
         .name = str_printf(a, "input[%u]", index), .n = (uint32_t)n, .list = x->rank > 0};

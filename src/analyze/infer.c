@@ -3,6 +3,7 @@
  */
 #include "analyze/infer.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "analyze/count.h"
@@ -459,6 +460,7 @@ assay_status infer_once(const ir_model *m, const infer_options *opt, const infer
 {
     infer_result *r = NULL;
     TRY(new_result(m, a, &r, err));
+    assert(r);
     *out = r;
     r->trial = *trial;
     walker w = {.env = {.value = env_value,

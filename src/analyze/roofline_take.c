@@ -1,6 +1,8 @@
 /* See roofline_take.h. */
 #include "analyze/roofline_take.h"
 
+#include <assert.h>
+
 #include "analyze/memory.h"
 #include "analyze/training.h"
 
@@ -106,6 +108,7 @@ static void take_steps(taker *x, bool first)
 {
     uint64_t saved = 0;
     for (uint32_t s = 0, at = 0; s < x->of->n; s++) {
+        assert(x->m->layers || !x->m->n_layers);
         bool known = !first && at < x->m->n_layers && x->m->layers[at].step == s;
         step_figures f = {0};
         if (first || known)

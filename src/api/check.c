@@ -1,5 +1,6 @@
 /* Judging a profile: limits and metrics as options, and the verdicts behind <assay/assay.h>. */
 #include <assay/study.h>
+#include <assert.h>
 
 #include <stdlib.h>
 
@@ -161,5 +162,6 @@ assay_status assay_check(const assay_result *of, const assay_result *baseline,
     assay_result *r = job_result_new(&check_kind, JOB_ANALYSIS_BYTES);
     assay_status s = r ? judge_result(&q, r, err) : err_no_memory(err);
     TRY(api_hand_result(s, r, out));
+    assert(r);
     return status_of(r->data, err);
 }

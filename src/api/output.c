@@ -52,7 +52,7 @@ assay_status assay_file_read(const char *path, size_t max_bytes, char **out, siz
                              assay_error *err)
 {
     sbuf text = {0};
-    str whole;
+    str whole = {0};
     err_clear(err);
     *out = NULL;
     *n = 0;

@@ -31,7 +31,7 @@ void clock_format(int64_t epoch_s, char buf[32])
     struct tm tm;
     time_t t = (time_t)epoch_s;
     if (!gmtime_r(&t, &tm) || strftime(buf, 32, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
-        strcpy(buf, "1970-01-01T00:00:00Z");
+        memcpy(buf, "1970-01-01T00:00:00Z", sizeof "1970-01-01T00:00:00Z");
 }
 
 void clock_timestamp(char buf[32])

@@ -34,8 +34,10 @@ static int run_serve(cli_args *args)
         else
             argv[n++] = args->argv[i];
     }
-    if (!beside(path, sizeof path))
+    if (!beside(path, sizeof path)) {
+        free(argv);
         return cli_complain_text(ASSAY_ERR_SYSTEM, "Where assay itself lies cannot be told.");
+    }
     fflush(stdout);
     execv(path, argv);
     int why = errno;

@@ -1,6 +1,7 @@
 /* Metadata and tensor table of GGUF files; see gguf.h. */
 #include "formats/gguf.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -86,6 +87,7 @@ static uint64_t read_bits(cursor *c, unsigned bytes)
 
 static int64_t as_int(uint64_t bits, value_type t)
 {
+    assert(value_types[t].bytes >= 1 && value_types[t].bytes <= 8);
     unsigned unused = 64u - 8u * value_types[t].bytes;
     if (value_types[t].is_signed)
         return (int64_t)(bits << unused) >> unused;

@@ -1,5 +1,6 @@
 #include "formats/onnx_store.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -89,7 +90,7 @@ assay_status onnx_store_find(onnx_store *st, str tensor, str location, onnx_exte
 {
     uint32_t i = map_get(&st->index, location);
     if (i == MAP_NONE) {
-        str name;
+        str name = {0};
         TRY(check_location(st->arena, tensor, location, &name, err));
         i = map_get(&st->index, name);
         if (i == MAP_NONE) {
@@ -221,8 +222,9 @@ assay_status onnx_store_decode(onnx_store *st, const ir_tensor *t, void *buf, as
 
 static assay_status read_external(onnx_store *st, const ir_tensor *t, void *buf, assay_error *err)
 {
-    onnx_external *e;
+    onnx_external *e = NULL;
     TRY(onnx_store_find(st, t->name, t->location, &e, err));
+    assert(e);
     if (!e->path)
         return err_fail(err, ASSAY_ERR_MALFORMED,
                         "tensor " NAME_FMT " is in the external file " NAME_FMT

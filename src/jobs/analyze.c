@@ -1,4 +1,5 @@
 /* One model, one profile: shapes, counts, memory plan, training. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "analyze/axis_roles.h"
@@ -210,6 +211,7 @@ assay_status job_analyze(assay_model *model, const assay_options *o, assay_resul
     assay_status s = work && result && p ? analyze_model(model, o, work, p, err)
                                          : err_no_memory(err);
     arena_free(work);
+    assert(s != ASSAY_OK || (result && p));
     if (s != ASSAY_OK) {
         profile_free(p);
         free(result);

@@ -57,7 +57,7 @@ static assay_status dft_points(op_ctx *c, int64_t size, int64_t *points)
 static assay_status dft_infer(op_ctx *c)
 {
     int rank = op_rank(c, 0), place;
-    int64_t dims[IR_MAX_RANK], axis, points;
+    int64_t dims[IR_MAX_RANK], axis, points = -1;
     bool half = op_attr_int(c, "onesided", 0) != 0, inverse = op_attr_int(c, "inverse", 0) != 0;
     if (rank < 0)
         return op_set_unknown(c, 0, op_dtype(c, 0));

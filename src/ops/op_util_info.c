@@ -1,6 +1,8 @@
 /* Comparing, merging and reshaping whole op_infos: see ops/op_util_info.h. */
 #include "ops/op_util_info.h"
 
+#include <assert.h>
+
 #define DEPTH_MAX 8
 
 op_info op_info_none(void)
@@ -102,6 +104,7 @@ static bool same_dims(const op_info *a, const op_info *b)
 {
     if (a->rank != b->rank)
         return false;
+    assert(a->rank <= 0 || (a->dims && b->dims));
     return a->rank <= 0 || !memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims);
 }
 

@@ -1,5 +1,6 @@
 /* Tables that fit: every width is known before the first line is written. Where the room is too small, columns are
  * left out by their priority, then text is wrapped; nothing is cut. */
+#include <assert.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -48,6 +49,7 @@ typedef struct layout {
 
 static void natural_widths(const console_table *t, layout *l)
 {
+    assert(t->n_columns > 0 && t->n_columns <= TABLE_MAX_COLUMNS);
     for (unsigned k = 0; k < t->n_columns; k++) {
         l->width[k] = t->columns[k].title ? text_width(str_of(t->columns[k].title)) : 0;
         l->shown[k] = true;
@@ -169,6 +171,7 @@ static void put_cell(console *c, str text, unsigned width, bool right, bool last
 static void print_line(const console_table *t, console *c, const layout *l, const str *texts,
                        const console_style *styles)
 {
+    assert(t->n_columns > 0);
     unsigned last = 0, gap = t->indent;
     for (unsigned k = 0; k < t->n_columns; k++)
         if (l->shown[k] && texts[k].n)

@@ -82,7 +82,7 @@ static encoder read_encoder(nn *b)
 /* BERT is told the type of every token, RoBERTa takes them all as the first. */
 static nn_t token_types(nn *b, const hf_text *t, const encoder *e)
 {
-    nn_t ids = NN_ABSENT;
+    nn_t ids;
     if (e->roberta)
         ids = nn_table_of(b, "token_type_ids", IR_INT64, 1, &(int64_t){1}, &(int64_t){0});
     else

@@ -2,6 +2,7 @@
  * mm_tokens_per_image tokens, normed and projected into the words' space. They stand at the front of the prompt, in
  * place of as many of its tokens.
  */
+#include <assert.h>
 #include <math.h>
 
 #include "zoo/clip.h"
@@ -23,6 +24,7 @@ static nn_t averaged(nn *b, nn_t x, int64_t tokens)
                 (long long)tokens);
     if (!nn_ok(b))
         return nn_harmless(NN_F32(x.d[0], tokens, x.d[2]));
+    assert(k > 0);
     x = nn_swap(b, "transpose", x);
     x = nn_reshape(b, "map", x, 4, (const int64_t[]){x.d[0], x.d[1], side, side});
     const int64_t kernel[] = {k, k};
