@@ -1,5 +1,5 @@
 """What goes wrong, as exceptions: one class per status of the library, with the library's own
-sentence.
+message.
 
 Each also is the built-in exception that a caller would expect, so that ``except ValueError`` or
 ``except OSError`` work without knowing this module.
@@ -25,7 +25,7 @@ __all__ = [
 
 
 class AssayError(Exception):
-    """The library's sentence, with where it happened.
+    """The library's message, with where it happened.
 
     ``code`` is the status, which is the command line's exit code; ``node`` the node or value
     concerned, or ``""``; ``offset`` the byte in the file, or None.
