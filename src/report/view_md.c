@@ -102,7 +102,7 @@ static bool is_long(const view_section *s)
 
 static void put_section(sbuf *out, const view_section *s)
 {
-    bool fold = is_long(s);
+    bool fold = s->title.n && is_long(s);
     if (s->title.n || fold) {
         sbuf_puts(out, fold ? "\n<details><summary>" : "\n**");
         md_text(out, s->title);

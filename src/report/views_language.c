@@ -144,7 +144,7 @@ static const view_line_row form_lines[] = {
 
 static const view_section_row language_sections[] = {
     {.first = true, VIEW_LINES(off_lines)},
-    {VIEW_FACTS(cost_facts)},
+    {.first = true, VIEW_FACTS(cost_facts)},
     {.title = "Prefill and decode", .first = true, .build = build_phases},
     {.title = "On devices",
      .remark = "by the roofline: no kernel is faster",

@@ -146,7 +146,7 @@ static const view_line_row sweep_lines[] = {
 
 static const view_section_row diffusion_sections[] = {
     {.first = true, VIEW_LINES(off_lines)},
-    {VIEW_FACTS(diffusion_facts), VIEW_LINES(untimed_lines)},
+    {.first = true, VIEW_FACTS(diffusion_facts), VIEW_LINES(untimed_lines)},
     {.title = "Components", .first = true, VIEW_TABLES(component_tables)},
     {.title = "Measured",
      .remark = "one call of each component, times its calls",

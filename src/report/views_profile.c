@@ -337,7 +337,7 @@ static const view_section_row sections[] = {
     {.title = "Bottlenecks",
      .remark = "compute-bound means {bottlenecks.threshold:short} FLOPs per byte or more[, "
                "ridge of {bottlenecks.hardware:text}]",
-     .in = "all",
+     .in = "all profile",
      .when = "+layers",
      .first = true,
      .beside = true,

@@ -223,7 +223,7 @@ static void say_assumptions(view *v)
 }
 
 static const view_section_row scaling_sections[] = {
-    {.first = true, VIEW_TABLES(grid_tables), VIEW_LINES(grid_lines)},
+    {VIEW_TABLES(grid_tables), VIEW_LINES(grid_lines)},
     {.title = "Closed forms", .first = true, .build = add_forms},
     {.title = "Exponents",
      .remark = "cost grows as size^exponent; first to last step",

@@ -357,11 +357,12 @@ MODEL_RUN = {
     "threshold": Sample("params:1", seen=exits(6)),
 }
 # Sections below the summary of profile.
+PROFILED = ["lenet", *RUN, "--batch-sizes", "1"]
 SECTIONS = {
-    "top": Sample("1", seen=longer),
-    "verbose": Sample(seen=longer),
-    "training": Sample(seen=longer),
-    "hardware": Sample("t4", seen=longer),
+    "top": Sample("1", base=PROFILED, seen=lambda a, b: longer(b, a)),
+    "verbose": Sample(base=PROFILED, seen=longer),
+    "training": Sample(base=PROFILED, seen=longer),
+    "hardware": Sample("t4", base=PROFILED, seen=lambda a, b: "ridge of t4" in b.out),
 }
 # The console of a watched command is on stderr.
 WATCH = {
@@ -502,9 +503,10 @@ PAIRS = {
     "history limit": Sample("1"),
     "history db": Sample("h.db", base=["list"]),
     **{
-        f"history {o}": Sample(v, base=["show", "1", "--db", "h.db"])
+        f"history {o}": Sample(v, base=["show", "1", "--db", "counts.db"])
         for o, v in (("top", "1"), ("depth", "2"), ("verbose", None))
     },
+    "trend columns": Sample("40"),
     "trend tag": Sample("b"),
     "trend since": Sample("2038-01-01", seen=lambda a, b: a.code == 0 and b.code != 0),
     "trend limit": Sample("1"),
@@ -602,6 +604,7 @@ def prepare() -> bool:
     keep(["bench", SMALL, "--num-runs", "30", "-o", "bench.json"])
     for tag in ("a", "b"):
         keep(["bench", SMALL, *RUN, "--save", "--db", "h.db", "--tag", tag])
+    keep(["graph", "resnet18", "--save", "--db", "counts.db", "--tag", "a"])
     for batch in ("1", "2"):
         keep(["bench", SMALL, *RUN, "--save", "--db", "mixed.db", "--batch-sizes", batch])
     return True

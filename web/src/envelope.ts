@@ -24,6 +24,8 @@ export interface View {
     title: string;
     under?: string;
     banners: { text: string; tone: Tone }[];
+    lines: string[]; // sentences of the sections
+    cut: string[]; // which tables do not show every row
     remarks: string[];
     groups: { title?: string; facts: ViewFact[] }[];
     tables: ViewTable[];

@@ -67,13 +67,18 @@ addEventListener("beforeprint", () =>
 );
 
 function summary(view: View): HTMLElement {
-    const basis = view.remarks.map((r): Child => soft(r));
+    const basis = [...view.remarks, ...view.cut].map((r): Child => soft(r));
     return section(
         "summary",
         "Summary",
         view.banners.map((b) => markedBanner(b.tone, b.text)),
         view.groups.map((g) => [g.title && over(g.title), cards(g.facts)]),
         view.tables.filter((t) => t.first).map(titled),
+        view.lines.length > 0 &&
+            panel(
+                "Notes",
+                view.lines.map((l): Child => h("p", null, l)),
+            ),
         basis.length > 0 && panel("What this rests on", basis),
     );
 }
