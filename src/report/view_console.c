@@ -124,6 +124,8 @@ enum { UNIT_WIDTH = 4 };
 static unsigned unit_width(str cell)
 {
     uint32_t i = cell.n;
+    if (!cell.n)
+        return 0;
     while (i && cell.p[i - 1] != ' ')
         i--;
     str unit = {cell.p + i, cell.n - i};
