@@ -506,7 +506,9 @@ PAIRS = {
         f"history {o}": Sample(v, base=["show", "1", "--db", "counts.db"])
         for o, v in (("top", "1"), ("depth", "2"), ("verbose", None))
     },
-    "trend columns": Sample("40"),
+    "trend columns": Sample(
+        "40", base=[SMALL, "--db", "h.db", "--alert", "p50 > 0ms"], seen=fewer_columns
+    ),
     "trend tag": Sample("b"),
     "trend since": Sample("2038-01-01", seen=lambda a, b: a.code == 0 and b.code != 0),
     "trend limit": Sample("1"),
