@@ -40,7 +40,7 @@ const json_value *hf_raw(hf c, const char *keys)
 
 static void fail_parameter(hf c, const char *keys, const char *wanted)
 {
-    nn_fail(c.b, "parameter '%s%s%.*s' must be %s", c.in ? c.in : "", c.in ? "" : "",
+    nn_fail(c.b, "parameter '%s%s%.*s' must be %s", c.in ? c.in : "", c.in ? "." : "",
             (int)strcspn(keys, "|"), keys, wanted);
 }
 
