@@ -5,7 +5,7 @@
     >>> r.total_parameters, r["total_macs"]
     (25557032, 4089184256)
 
-A thin door to the C library libassay: see docs/python.md, and docs/json.md for the keys of results.
+Calls the C library libassay: see docs/python.md, and docs/json.md for the keys of results.
 Everything is imported when it is first used, so that importing the package costs next to nothing.
 """
 from __future__ import annotations
