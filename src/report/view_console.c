@@ -411,7 +411,7 @@ static void put_remarks(console *k, const view *v)
 
 static unsigned width_of(const report_options *o)
 {
-    enum { WIDTH_MIN = 60, WIDTH_MAX = 200 };
+    enum { WIDTH_MIN = 40, WIDTH_MAX = 1000 }; /* as the option --columns */
     int width = o->width ? o->width : 80;
     return (unsigned)(width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : width);
 }

