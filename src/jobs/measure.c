@@ -39,6 +39,7 @@ typedef struct job {
     output_set outputs;    /* of the configuration at hand, when it is to be compared */
     output_set reference;  /* of the model as it is stored */
     uint64_t reference_at; /* its batch size; UINT64_MAX: there is none yet */
+    uint64_t engine_bytes; /* that loading the engine and running a trivial model took */
     assay_error no_study;  /* the system's refusal of what `what` asks for, if any */
 } job;
 
@@ -147,7 +148,8 @@ static measure_request request_for(job *j, const job_runnable *x)
                          .gpu = j->gpu,
                          .batch = x->batch_shown,
                          .flops = x->p->total_flops,
-                         .bytes = x->p->total_memory};
+                         .bytes = x->p->total_memory,
+                         .engine_bytes = j->engine_bytes};
     return q;
 }
 
@@ -541,7 +543,7 @@ assay_status job_measure(assay_model *model, const assay_options *o, unsigned wh
     TRY(analyse_as_run(&j, &hooked, of, err));
     TRY(check_patterns(&j, err));
     TRY(job_outputs_prepare(j.o, err));
-    TRY(job_engine_open(j.o, &j.engine, err));
+    TRY(job_engine_ready(j.o, &j.engine, &j.engine_bytes, err));
     j.m = ARENA_NEW(of->p->arena, profile_measured);
     assay_status s = ASSAY_OK;
     if (j.m) {

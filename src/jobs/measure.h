@@ -88,6 +88,10 @@ assay_status job_measure(assay_model *model, const assay_options *o, unsigned wh
                          const job_measure_hooks *hooks, assay_result *of, assay_error *err);
 /* Of this and what follows: measure_engine.c. The engine that the options name, or the usual one. */
 assay_status job_engine_open(const assay_options *o, engine **out, assay_error *err);
+/* The same, used once with a trivial model, so that what the engine itself takes is not booked to the first model:
+ * *bytes is the resident memory that this took (ready.c). */
+assay_status job_engine_ready(const assay_options *o, engine **out, uint64_t *bytes,
+                              assay_error *err);
 
 /* The engine's options as the user wants them; lists live in the arena. */
 engine_options job_engine_options(const assay_options *o, arena *a);

@@ -24,7 +24,9 @@ typedef struct bench {
     watch *watch;
     sample_runs runs;
     system_resident before_session, before;
-    uint64_t peak_before_session, peak_before, first_run_ns;
+    uint64_t mark;         /* the kernel's high-water mark when the stage at hand began */
+    uint64_t session_peak; /* of making the session; 0: no more than before it */
+    uint64_t first_run_ns;
     system_usage usage_before, usage_after;
     profile_io io_before, io_after;
     uint64_t energy_before, energy_after;
@@ -64,6 +66,28 @@ static assay_status forgive(bench *b, assay_status s, assay_error *err)
     return ASSAY_OK;
 }
 
+/* ---- resident memory ---- */
+
+/* The looks of the watch are milliseconds apart; the kernel's own mark misses nothing. */
+static void begin_stage(bench *b, system_resident *now)
+{
+    system_resident_peak_reset(b->root);
+    b->mark = system_resident_peak(b->root);
+    system_resident_now(b->root, now);
+}
+
+/* Highest of the stage; 0: no more than it began with. */
+static uint64_t stage_peak(const bench *b)
+{
+    uint64_t peak = system_resident_peak(b->root);
+    return peak > b->mark ? peak : 0;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 /* ---- making ready ---- */
 
 static assay_status open_jobs(bench *b, assay_error *err)
@@ -82,8 +106,7 @@ static assay_status make_ready(bench *b, assay_error *err)
     const measure_request *q = b->q;
     if (!q->no_malloc_trim)
         malloc_trim(0);
-    system_resident_now(b->root, &b->before_session);
-    b->peak_before_session = system_resident_peak();
+    begin_stage(b, &b->before_session);
     TRY(engine_session_open(q->engine, &q->model, &q->options, &b->session, err));
     watch_aim(b->watch, b->session);
     b->out->load_ms = (double)engine_about(q->engine)->load_ns / 1e6;
@@ -101,8 +124,8 @@ static assay_status warm_up(bench *b, assay_error *err)
     const sample_hook hook = {.go_on = while_warming, .ctx = b};
     warmup_rule rule = b->q->warmup;
     warmup_result r;
-    system_resident_now(b->root, &b->before);
-    b->peak_before = system_resident_peak();
+    b->session_peak = stage_peak(b);
+    begin_stage(b, &b->before);
     b->first_run_ns = engine_now_ns(b->q->engine);
     if (rule.min_runs == 0)
         rule.min_runs = 1; /* the first run is never like the others */
@@ -187,7 +210,7 @@ static void describe_memory(bench *b, const watch_tick *t, uint32_t n)
     watch_summary s;
     system_resident after;
     engine_memory arena_now;
-    uint64_t lifetime_peak = system_resident_peak(), plan = m->plan_activations;
+    uint64_t plan = m->plan_activations;
     bool seen = watch_summarise(t, n, b->runs.begin_ns, b->runs.end_ns, &s);
     system_resident_now(b->root, &after);
     if (!seen)
@@ -195,6 +218,7 @@ static void describe_memory(bench *b, const watch_tick *t, uint32_t n)
     *m = (profile_resident){.before = b->before.total,
                             .after = after.total,
                             .before_session = b->before_session.total,
+                            .engine_bytes = b->q->engine_bytes,
                             .before_anon = b->before_session.anon,
                             .before_file = b->before_session.file,
                             .average = s.average.total,
@@ -204,19 +228,13 @@ static void describe_memory(bench *b, const watch_tick *t, uint32_t n)
                             .arena_peak = PROFILE_NOT_TOLD,
                             .plan_activations = plan,
                             .fragmentation = NAN};
-    /* The looks are milliseconds apart; the kernel's own high-water mark misses nothing, but knows
-     * only of the whole life of the process. */
-    m->run_peak = after.total > b->before.total ? after.total : b->before.total;
-    if (watch_summarise(t, n, b->first_run_ns, UINT64_MAX, &s) && s.peak.total > m->run_peak)
-        m->run_peak = s.peak.total;
-    if (!*b->root && lifetime_peak > b->peak_before && lifetime_peak > m->run_peak)
-        m->run_peak = lifetime_peak;
+    m->run_peak = larger(larger(after.total, b->before.total), stage_peak(b));
+    if (watch_summarise(t, n, b->first_run_ns, UINT64_MAX, &s))
+        m->run_peak = larger(m->run_peak, s.peak.total);
     watch_summarise(t, n, 0, UINT64_MAX, &s);
-    m->peak = s.peak.total > m->run_peak ? s.peak.total : m->run_peak;
-    m->peak_anon = s.peak.anon > after.anon ? s.peak.anon : after.anon;
-    m->peak_file = s.peak.file > after.file ? s.peak.file : after.file;
-    if (!*b->root && lifetime_peak > b->peak_before_session && lifetime_peak > m->peak)
-        m->peak = lifetime_peak;
+    m->peak = larger(larger(m->run_peak, b->session_peak), s.peak.total);
+    m->peak_anon = larger(s.peak.anon, after.anon);
+    m->peak_file = larger(s.peak.file, after.file);
     if (!engine_session_memory(b->session, &arena_now))
         return;
     m->arena_in_use = arena_now.in_use;

@@ -2,8 +2,9 @@
  *
  *   resident now ─ session ─ inputs ─ first run ─ warm-up ─ resident before ─ runs ─ after
  *
- * Memory figures are of the whole process; `before_session` lets a reader subtract what was there
- * anyway. */
+ * Memory figures are of the whole process. `before_session` is what was there anyway: the caller has loaded the
+ * engine and run a trivial model, so that what these take is not booked to the first configuration. The kernel's
+ * high-water mark is reset per configuration. */
 #ifndef MEASURE_MEASURE_H
 #define MEASURE_MEASURE_H
 
@@ -35,6 +36,7 @@ typedef struct measure_request {
     uint64_t seed;
     uint64_t batch;        /* samples of one run; 0: a batch of nothing, which has no throughput */
     uint64_t flops, bytes; /* of one run at this batch, for rates; 0: not known */
+    uint64_t engine_bytes; /* resident memory that loading and first using the engine took */
     bool no_malloc_trim;
     const counter_source *counter; /* of instructions; NULL: the kernel's */
     output_set

@@ -60,10 +60,22 @@ bool system_resident_now(const char *root, system_resident *out)
     return true;
 }
 
-uint64_t system_resident_peak(void)
+uint64_t system_resident_peak(const char *root)
 {
-    struct rusage u;
-    return getrusage(RUSAGE_SELF, &u) == 0 ? (uint64_t)u.ru_maxrss * 1024 : 0;
+    char text[TEXT];
+    if (read_text(root, "/proc/self/status", text, sizeof text) <= 0)
+        return 0;
+    uint64_t kib = number_after(text, "VmHWM:");
+    return kib == PROFILE_NOT_TOLD ? 0 : sat_mul(kib, 1024);
+}
+
+void system_resident_peak_reset(const char *root)
+{
+    char path[PATH];
+    assay_error ignored;
+    int n = snprintf(path, sizeof path, "%s/proc/self/clear_refs", root);
+    if (n > 0 && (size_t)n < sizeof path)
+        file_append(path, "5", 1, &ignored);
 }
 
 uint64_t system_available(const char *root)

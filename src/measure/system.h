@@ -17,8 +17,10 @@ typedef struct system_resident {
 
 /* /proc/self/statm: a few microseconds. False when it cannot be read. */
 bool system_resident_now(const char *root, system_resident *out);
-/* Highest resident memory that this process ever had. */
-uint64_t system_resident_peak(void);
+/* The kernel's high-water mark of resident memory, since the process began or the last reset; 0: not told. */
+uint64_t system_resident_peak(const char *root);
+/* Sets the mark to what is resident now. Where the system does not allow it, the mark stays as it is. */
+void system_resident_peak_reset(const char *root);
 
 /* Memory that can be had without swapping: MemAvailable, or less where a control group says so. */
 uint64_t system_available(const char *root);

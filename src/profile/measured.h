@@ -36,6 +36,7 @@ typedef struct profile_outlier {
 typedef struct profile_resident {
     uint64_t before, after, run_peak, average; /* of the runs, warm-up included */
     uint64_t before_session, peak; /* from before the session was made to the end; 0: not told */
+    uint64_t engine_bytes; /* that the engine took, loaded and used once; part of before_session */
     uint64_t before_anon, peak_anon, before_file, peak_file; /* anonymous and file-backed apart */
     uint64_t arena_in_use, arena_requested, arena_held, arena_peak; /* or NOT_TOLD */
     uint64_t plan_activations; /* what the static plan says for this size */

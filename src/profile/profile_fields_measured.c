@@ -26,11 +26,13 @@ static const field timing_rows[] = {
 static const fields timing_fields = FIELDS_AS(profile_config, "timing", timing_rows);
 
 static const field resident_mb_rows[] = {
-    CONFIG("before_mb", memory.before_mb, F64, MIB, "Before", "Resident before the runs."),
+    CONFIG("before_mb", memory.before_mb, F64, MIB, "Before",
+           "Resident before the session, with the engine loaded and used once."),
     CONFIG("after_mb", memory.after_mb, F64, MIB, "After", "Resident after the runs."),
-    CONFIG("peak_mb", memory.peak_mb, F64, MIB, "Peak", "Highest during the runs."),
+    CONFIG("peak_mb", memory.peak_mb, F64, MIB, "Peak",
+           "Highest of this configuration, its session included."),
     CONFIG("activation_mb", memory.activation_mb, F64, MIB, "Activations",
-           "Peak less what was resident before the runs."),
+           "Highest during the runs less what was resident before them."),
 };
 static const fields resident_mb_fields = FIELDS_AS(
     profile_config, "resident_mb", resident_mb_rows,
@@ -146,9 +148,13 @@ static const field curve_rows[] = {
 static const fields curve_fields = FIELDS(profile_memory_sample, curve_rows);
 
 static const field memory_rows[] = {
-    CONFIG("peak", memory.used_peak, U64, BYTES, "Peak memory",
-           "Highest resident memory above what was there before the session.",
-           .flags = FIELD_LOWER_IS_BETTER),
+    CONFIG(
+        "peak", memory.used_peak, U64, BYTES, "Peak memory",
+        "Highest resident memory above what was there before the session: peak_mb less before_mb.",
+        .flags = FIELD_LOWER_IS_BETTER),
+    CONFIG("engine_bytes", memory.engine_bytes, U64, BYTES, "Engine",
+           "What loading the engine and running a trivial model took; not part of the peak.",
+           .absent = FIELD_OMIT_ZERO),
     CONFIG("average", memory.used_average, U64, BYTES, "Average memory", "The same on average."),
     CONFIG("activations", memory.used_run, U64, BYTES, "Activations",
            "Highest during the runs above what was there before them.", .absent = FIELD_OMIT),

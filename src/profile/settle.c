@@ -129,9 +129,9 @@ static void settle_memory(profile_resident *m, const profile_measured *of, uint6
     m->used_anon = above(m->peak_anon, m->before_anon);
     m->used_file = above(m->peak_file, m->before_file);
     m->per_sample = batch ? m->used_peak / batch : PROFILE_NOT_TOLD;
-    m->before_mb = (double)m->before / MIB;
+    m->before_mb = (double)m->before_session / MIB;
     m->after_mb = (double)m->after / MIB;
-    m->peak_mb = (double)m->run_peak / MIB;
+    m->peak_mb = (double)m->peak / MIB;
     m->activation_mb = (double)above(m->run_peak, m->before) / MIB;
 }
 

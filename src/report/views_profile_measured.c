@@ -89,8 +89,11 @@ static const view_fact_row detail_facts[] = {
               "decoding, resizing and normalising {end_to_end.preprocess_ms:ms}, run "
               "{end_to_end.inference_ms:ms}[, softmax and top five {end_to_end.postprocess_ms:ms}]",
               "end_to_end"),
-    VIEW_FACT("Memory", "{memory.peak:bytes}", "peak above the start", "memory",
-              .verdict = "bands.run_memory"),
+    VIEW_FACT("Memory", "{memory.peak:bytes}", "peak", "memory", .verdict = "bands.run_memory"),
+    VIEW_FACT("", "{single_image.memory.before_mb:mib}",
+              "before[, {memory.engine_bytes:bytes} of it the engine]; highest "
+              "{single_image.memory.peak_mb:mib}",
+              "memory,single_image.memory"),
     VIEW_FACT("", "{memory.average:bytes}",
               "average; peak anonymous {memory.anonymous_peak:bytes}, file-backed "
               "{memory.file_backed_peak:bytes}",

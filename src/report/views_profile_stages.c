@@ -40,6 +40,10 @@ static const view_fact_row single_facts[] = {
               "peak, activations {single_image.memory.activation_mb:mib} (planned "
               "{memory.planned_activations:bytes})",
               "memory,single_image.memory"),
+    VIEW_FACT("", "{single_image.memory.before_mb:mib}",
+              "before[, {memory.engine_bytes:bytes} of it the engine]; highest "
+              "{single_image.memory.peak_mb:mib}",
+              "memory,single_image.memory"),
     VIEW_FACT("Processor", "{utilization.cpu_percent:percent0}",
               "[{throughput.gflops_per_s:fixed1} GFLOP/s]",
               "utilization.cpu_percent,accounting.assumed=0"),

@@ -663,13 +663,13 @@ export interface Timing {
 }
 
 export interface ResidentMb {
-    /** Resident before the runs. [MiB] */
+    /** Resident before the session, with the engine loaded and used once. [MiB] */
     before_mb: number;
     /** Resident after the runs. [MiB] */
     after_mb: number;
-    /** Highest during the runs. [MiB] */
+    /** Highest of this configuration, its session included. [MiB] */
     peak_mb: number;
-    /** Peak less what was resident before the runs. [MiB] */
+    /** Highest during the runs less what was resident before them. [MiB] */
     activation_mb: number;
 }
 
@@ -764,8 +764,13 @@ export interface Throughput {
 }
 
 export interface Memory {
-    /** Highest resident memory above what was there before the session. [bytes] */
+    /**
+     * Highest resident memory above what was there before the session: peak_mb less before_mb.
+     * [bytes]
+     */
     peak: number;
+    /** What loading the engine and running a trivial model took; not part of the peak. [bytes] */
+    engine_bytes?: number;
     /** The same on average. [bytes] */
     average: number;
     /** Highest during the runs above what was there before them. [bytes] */

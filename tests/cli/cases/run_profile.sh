@@ -24,7 +24,12 @@ assert results["memory"]["peak"] > 30_000_000
 t = results["single_image"]["timing"]
 assert abs(t["fps"] - 1000 / t["mean_ms"]) < 1e-6 and t["min_ms"] <= t["median_ms"] <= t["max_ms"]
 m = results["single_image"]["memory"]
-assert abs(m["peak_mb"] - m["before_mb"] - m["activation_mb"]) < 1e-6 or m["activation_mb"] == 0
+assert results["memory"]["peak"] == round((m["peak_mb"] - m["before_mb"]) * 2**20)
+assert results["memory"]["engine_bytes"] < m["before_mb"] * 2**20
+for c in results["configurations"]:
+    b = results["batch_profiling"][str(c["batch"])]["memory"]
+    assert c["peak_bytes"] == round((b["peak_mb"] - b["before_mb"]) * 2**20)
+    assert 0 < b["activation_mb"] <= b["peak_mb"] - b["before_mb"]
 print(sorted(results["batch_profiling"]), results["config"]["batch_sizes"], results["config"]["device"])
 print(len(results["latency"]["samples_ms"]), results["latency"]["runs"], results["single_image"]["input_shape"])
 END

@@ -433,6 +433,14 @@ static void put_file(const char *root, const char *path, const char *text)
     assert_int_equal(file_out_commit(f, &err), ASSAY_OK);
 }
 
+static bool file_holds(const char *root, const char *path, const char *text)
+{
+    char full[256], buf[64];
+    snprintf(full, sizeof full, "%s%s", root, path);
+    int64_t n = file_read_small(full, buf, sizeof buf);
+    return n >= 0 && (size_t)n == strlen(text) && memcmp(buf, text, (size_t)n) == 0;
+}
+
 static void test_fake_machine(void **state)
 {
     (void)state;
@@ -452,7 +460,12 @@ static void test_fake_machine(void **state)
     put_file(root, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "2000000\n");
     put_file(root, "/sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq", "3000000\n");
     put_file(root, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n");
+    put_file(root, "/proc/self/status", "Name:\tassay\nVmPeak:\t 900 kB\nVmHWM:\t 700 kB\n");
+    put_file(root, "/proc/self/clear_refs", "");
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    assert_int_equal(system_resident_peak(root), 700 * 1024);
+    system_resident_peak_reset(root);
+    assert_true(file_holds(root, "/proc/self/clear_refs", "5"));
     assert_true(system_resident_now(root, &m));
     assert_true(m.total == 500 * page && m.file == 200 * page && m.anon == 300 * page);
     assert_true(system_ticks_now(root, &t) && t.all == 360 && t.steal == 80);
@@ -489,7 +502,7 @@ static void test_fake_machine(void **state)
     /* A machine that tells nothing. */
     assert_false(system_resident_now(root, &m));
     assert_true(system_energy_uj(root) == PROFILE_NOT_TOLD && isnan(system_frequency_mhz(root)));
-    assert_true(system_available(root) == PROFILE_NOT_TOLD);
+    assert_true(system_available(root) == PROFILE_NOT_TOLD && system_resident_peak(root) == 0);
     assert_true(isnan(system_energy_between(root, PROFILE_NOT_TOLD, 5)));
     system_governor(root, name, sizeof name);
     assert_string_equal(name, "");

@@ -225,6 +225,7 @@ static profile_config config_of(uint64_t batch, const double *samples, uint32_t 
                    .run_peak = 1717,
                    .average = 900 + batch,
                    .before_session = 800,
+                   .engine_bytes = 400,
                    .peak = 2000 + batch,
                    .peak_anon = 700,
                    .before_anon = 100,

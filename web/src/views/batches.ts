@@ -21,7 +21,8 @@ import { banner, column, numbers, pair, section, table, type Column } from "../u
 
 const MIB = 2 ** 20;
 function configurationOf([batch, b]: [string, BatchProfile]): ProfileConfig {
-    const peak = b.memory?.peak_mb;
+    const m = b.memory;
+    const used = m && m.peak_mb - m.before_mb;
     return {
         batch: Number(batch),
         precision: "",
@@ -31,7 +32,7 @@ function configurationOf([batch, b]: [string, BatchProfile]): ProfileConfig {
         std_ms: b.timing?.std_ms,
         median_ms: b.timing?.median_ms,
         samples_per_second: b.throughput,
-        peak_bytes: f.isNumber(peak) ? peak * MIB : undefined,
+        peak_bytes: f.isNumber(used) ? used * MIB : undefined,
     };
 }
 
@@ -152,7 +153,7 @@ function memoryByBatch(p: Profile, ran: ProfileConfig[]): HTMLElement {
         id: "batch-memory",
         title: "Memory by batch",
         height: 340,
-        note: "Peak above what was there before the session.",
+        note: "Peak above what was there before the session; the engine is loaded by then.",
         about: "Bars of the peak memory of each batch size.",
         option: () => ({
             grid: frame(16, 24, 28),

@@ -3,6 +3,7 @@ import * as f from "../format";
 import type {
     Band,
     Latency,
+    Memory,
     Profile,
     ProfileArchitecture,
     ProfileMemoryPlan,
@@ -117,6 +118,15 @@ function recommendedBatch(p: Profile): Optional<Fact> {
     };
 }
 
+// What the engine itself takes is there before the session, and no part of the peak.
+function memory(p: Profile, m: Memory): Fact {
+    const before = p.single_image?.memory?.before_mb;
+    const engine = m.engine_bytes;
+    const there = f.isNumber(before) ? `; ${f.bytes(before * 2 ** 20)} before` : "";
+    const own = f.isNumber(engine) ? `, ${f.bytes(engine)} of it the engine` : "";
+    return { name: "Memory of the run", value: f.bytes(m.peak), note: "peak" + there + own };
+}
+
 function measured(p: Profile): Optional<Fact>[] {
     const l = p.latency;
     const cpu = p.utilization?.cpu_percent;
@@ -124,11 +134,7 @@ function measured(p: Profile): Optional<Fact>[] {
         l && f.isNumber(l.p50) && median(p, l),
         l && f.isNumber(l.p95) && p95(l),
         throughput(p),
-        f.isNumber(p.memory?.peak) && {
-            name: "Memory of the run",
-            value: f.bytes(p.memory.peak),
-            note: "peak above the start",
-        },
+        f.isNumber(p.memory?.peak) && memory(p, p.memory),
         f.isNumber(cpu) && { name: "Processor", value: f.percent(cpu, 0), note: "of one core" },
         recommendedBatch(p),
     ];
