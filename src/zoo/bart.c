@@ -67,10 +67,9 @@ static nn_t attend(nn *b, hf_text *t, nn_t x, const bart *m, const part *p)
     nn_t q = nn_split_heads(b, "q", nn_linear(b, "q_proj", x, m->width, true), heads);
     nn_t k = nn_split_heads(b, "k", nn_linear(b, "k_proj", from, m->width, true), heads);
     nn_t v = nn_split_heads(b, "v", nn_linear(b, "v_proj", from, m->width, true), heads);
-    x = nn_linear(b, "out_proj", hf_attend(t, q, k, v, HF_ATTENTION(.layer = p->layer)), m->width,
-                  true);
-    nn_pop(b);
-    return x;
+    return nn_leave(b,
+                    nn_linear(b, "out_proj", hf_attend(t, q, k, v, HF_ATTENTION(.layer = p->layer)),
+                              m->width, true));
 }
 
 static nn_t attention(nn *b, hf_text *t, nn_t x, const bart *m, const part *p)
@@ -108,14 +107,11 @@ static nn_t encoder(nn *b, hf_text *t, nn_t x, const bart *m)
     x = with_places(b, t, x, m);
     for (int i = 0; i < (int)m->layers[0] && nn_ok(b); i++) {
         const part self = {"self_attn", "self_attn_layer_norm", i, 0, NN_ABSENT};
-        nn_push(b, "layers.%d", i);
-        x = feed_forward(b, attention(b, t, x, m, &self), m, 0);
-        nn_pop(b);
+        x = NN_UNDER(b, feed_forward(b, attention(b, t, x, m, &self), m, 0), "layers.%d", i);
     }
     if (m->before)
         x = nn_layernorm(b, "layer_norm", x, eps);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, x);
 }
 
 static nn_t decoder(nn *b, hf_text *t, hf_text *source, nn_t x, nn_t memory, const bart *m)
@@ -133,8 +129,7 @@ static nn_t decoder(nn *b, hf_text *t, hf_text *source, nn_t x, nn_t memory, con
     }
     if (m->before)
         x = nn_layernorm(b, "layer_norm", x, eps);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, x);
 }
 
 /* ---- the model ---- */

@@ -98,9 +98,7 @@ static nn_t embeddings(nn *b, const hf_text *t, encoder *e)
     if (e->types)
         x = nn_add(b, "add_types", x, token_types(b, t, e));
     nn_t places = nn_embedding(b, "position_embeddings", at, e->positions, e->embedding);
-    x = nn_layernorm(b, "LayerNorm", nn_add(b, "add_positions", x, places), e->eps);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_layernorm(b, "LayerNorm", nn_add(b, "add_positions", x, places), e->eps));
 }
 
 static nn_t layer(nn *b, hf_text *t, nn_t x, const encoder *e, const names *n)
@@ -122,12 +120,10 @@ static nn_t shared_layers(nn *b, hf_text *t, nn_t x, const encoder *e)
 {
     x = nn_linear(b, "encoder.embedding_hidden_mapping_in", x, e->width, true);
     for (int64_t i = 0; i < e->layers && nn_ok(b); i++)
-        for (int k = 0; k < (int)e->inner_groups && nn_ok(b); k++) {
-            nn_push(b, "encoder.albert_layer_groups.%d.albert_layers.%d",
-                    (int)(i * e->groups / e->layers), k);
-            x = layer(b, t, x, e, &albert_names);
-            nn_pop(b);
-        }
+        for (int k = 0; k < (int)e->inner_groups && nn_ok(b); k++)
+            x = NN_UNDER(b, layer(b, t, x, e, &albert_names),
+                         "encoder.albert_layer_groups.%d.albert_layers.%d",
+                         (int)(i * e->groups / e->layers), k);
     return x;
 }
 
@@ -146,11 +142,8 @@ static nn_t body(nn *b, encoder *e)
     }
     if (e->embedding != e->width)
         x = nn_linear(b, "embeddings_project", x, e->width, true);
-    for (int64_t i = 0; i < e->layers && nn_ok(b); i++) {
-        nn_push(b, "%s.%d", n->list, (int)i);
-        x = layer(b, &t, x, e, n);
-        nn_pop(b);
-    }
+    for (int64_t i = 0; i < e->layers && nn_ok(b); i++)
+        x = NN_UNDER(b, layer(b, &t, x, e, n), "%s.%d", n->list, (int)i);
     return x;
 }
 
@@ -169,9 +162,7 @@ static nn_t pooler(nn *b, nn_t x, const encoder *e)
                       nn_linear(b, "pooler", first_token(b, x), e->width, true));
     nn_push(b, "pooler");
     x = nn_linear(b, "dense", first_token(b, x), e->width, true);
-    x = nn_act(b, "Tanh", "activation", x);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_act(b, "Tanh", "activation", x));
 }
 
 typedef struct masked_names {

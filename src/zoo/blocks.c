@@ -34,8 +34,7 @@ nn_t zoo_conv_norm_act(nn *b, const char *name, nn_t x, nn_conv c, const char *a
     x = nn_batchnorm_eps(b, "1", nn_convolve(b, "0", x, &c), eps);
     if (act)
         x = zoo_act(b, act, "2", x);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, x);
 }
 
 nn_t zoo_squeeze_excite(nn *b, const char *name, nn_t x, int64_t squeeze, const char *act,
@@ -45,9 +44,7 @@ nn_t zoo_squeeze_excite(nn *b, const char *name, nn_t x, int64_t squeeze, const 
     nn_t s = nn_global_avgpool(b, "avgpool", x); /* [N, C, 1, 1] */
     s = zoo_act(b, act, "activation", NN_CONV(b, "fc1", s, .out = squeeze, .k = 1));
     s = zoo_act(b, gate, "scale_activation", NN_CONV(b, "fc2", s, .out = x.d[1], .k = 1));
-    x = nn_mul(b, "mul", s, x);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_mul(b, "mul", s, x));
 }
 
 nn_t zoo_basic_conv(nn *b, const char *name, nn_t x, nn_conv c)
@@ -55,9 +52,7 @@ nn_t zoo_basic_conv(nn *b, const char *name, nn_t x, nn_conv c)
     c.no_bias = true;
     nn_push(b, "%s", name);
     x = nn_batchnorm_eps(b, "bn", nn_convolve(b, "conv", x, &c), 0.001);
-    x = nn_one(b, "Relu", "relu", 1, &x, x, 0, NULL);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_one(b, "Relu", "relu", 1, &x, x, 0, NULL));
 }
 
 nn_t zoo_transform_input(nn *b, nn_t x)

@@ -101,18 +101,15 @@ static nn_t attention(nn *b, hf_text *t, nn_t x, const bloom *m, int i)
     p[1] = hf_cache(t, i, "key", p[1], 0);
     p[2] = hf_cache(t, i, "value", p[2], 0);
     hf_attention a = {.layer = i, .bias = m->alibi ? m->slopes : NN_ABSENT, .sinks = NN_ABSENT};
-    x = nn_linear(b, "dense", hf_attend(t, p[0], p[1], p[2], &a), m->width, m->bias);
-    nn_pop(b);
-    return x;
+    return nn_leave(b,
+                    nn_linear(b, "dense", hf_attend(t, p[0], p[1], p[2], &a), m->width, m->bias));
 }
 
 static nn_t mlp(nn *b, nn_t x, const bloom *m)
 {
     nn_push(b, "mlp");
     x = hf_act(b, "act", nn_linear(b, "dense_h_to_4h", x, m->inner, m->bias), m->act);
-    x = nn_linear(b, "dense_4h_to_h", x, m->width, m->bias);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_linear(b, "dense_4h_to_h", x, m->width, m->bias));
 }
 
 static nn_t one_after_the_other(nn *b, hf_text *t, nn_t x, const bloom *m, int i)
@@ -149,12 +146,11 @@ static void build(nn *b)
     hf_mask(&t, 0);
     if (m.alibi)
         m.slopes = nn_add(b, "alibi/mask", hf_mask(&t, 0), m.slopes);
-    for (int i = 0; i < (int)m.layers && nn_ok(b); i++) {
-        nn_push(b, "h.%d", i);
-        x = m.falcon && (m.parallel || m.grouped) ? side_by_side(b, &t, x, &m, i)
-                                                  : one_after_the_other(b, &t, x, &m, i);
-        nn_pop(b);
-    }
+    for (int i = 0; i < (int)m.layers && nn_ok(b); i++)
+        x = NN_UNDER(b,
+                     m.falcon && (m.parallel || m.grouped) ? side_by_side(b, &t, x, &m, i)
+                                                           : one_after_the_other(b, &t, x, &m, i),
+                     "h.%d", i);
     lm_head_end(b, nn_layernorm(b, "ln_f", x, m.eps), &head);
 }
 

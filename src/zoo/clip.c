@@ -28,18 +28,15 @@ static nn_t attention(nn *b, hf_text *t, nn_t x, const clip_tower *m)
     nn_t k = nn_split_heads(b, "k", nn_linear(b, "k_proj", x, m->width, true), m->heads);
     nn_t v = nn_split_heads(b, "v", nn_linear(b, "v_proj", x, m->width, true), m->heads);
     nn_t q = nn_split_heads(b, "q", nn_linear(b, "q_proj", x, m->width, true), m->heads);
-    x = nn_linear(b, "out_proj", hf_attend(t, q, k, v, HF_ATTENTION(.layer = 0)), m->width, true);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_linear(b, "out_proj", hf_attend(t, q, k, v, HF_ATTENTION(.layer = 0)),
+                                 m->width, true));
 }
 
 nn_t clip_mlp(nn *b, nn_t x, const clip_tower *m)
 {
     nn_push(b, "mlp");
     x = hf_act(b, "activation_fn", nn_linear(b, "fc1", x, m->inner, true), m->act);
-    x = nn_linear(b, "fc2", x, m->width, true);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_linear(b, "fc2", x, m->width, true));
 }
 
 static nn_t layer(nn *b, hf_text *t, nn_t x, const clip_tower *m)
@@ -52,11 +49,8 @@ static nn_t layer(nn *b, hf_text *t, nn_t x, const clip_tower *m)
 nn_t clip_encoder(nn *b, nn_t x, const clip_tower *m, bool causal)
 {
     hf_text t = {.b = b, .mask = NN_ABSENT, .causal = causal, .batch = x.d[0], .seq = x.d[1]};
-    for (int i = 0; i < (int)m->layers && nn_ok(b); i++) {
-        nn_push(b, "encoder.layers.%d", i);
-        x = layer(b, &t, x, m);
-        nn_pop(b);
-    }
+    for (int i = 0; i < (int)m->layers && nn_ok(b); i++)
+        x = NN_UNDER(b, layer(b, &t, x, m), "encoder.layers.%d", i);
     return x;
 }
 
@@ -90,8 +84,7 @@ static nn_t text_model(nn *b, hf c, nn_t *pooled)
     x = clip_encoder(b, nn_add(b, "embeddings.add", x, p), &m, true);
     x = nn_layernorm(b, "final_layer_norm", x, m.eps);
     *pooled = at_end(b, x, ids);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, x);
 }
 
 /* ---- vision ---- */
@@ -109,9 +102,7 @@ static nn_t patches(nn *b, nn_t x, int64_t patch, const clip_tower *m)
     class = nn_expand(b, "expand", class, 3, (const int64_t[]){x.d[0], 1, m->width});
     x = nn_concat(b, "cat", 2, (const nn_t[]){class, x}, 1);
     nn_t p = nn_param(b, "position_embedding.weight", 2, (const int64_t[]){x.d[1], m->width});
-    x = nn_add(b, "position_embedding", x, p);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_add(b, "position_embedding", x, p));
 }
 
 static nn_t vision_model(nn *b, hf c, nn_t *pooled)
@@ -127,8 +118,7 @@ static nn_t vision_model(nn *b, hf c, nn_t *pooled)
     x = clip_encoder(b, x, &m, false);
     nn_t first = nn_squeeze(b, "token/squeeze", nn_slice(b, "token", x, 1, 0, 1), 1);
     *pooled = nn_layernorm(b, "post_layernorm", first, m.eps);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, x);
 }
 
 /* ---- classes ---- */

@@ -28,30 +28,21 @@ static nn_t block(nn *b, nn_t x)
 
 static nn_t stem(nn *b, nn_t x, int64_t out)
 {
-    nn_push(b, "0");
-    x = norm2d(b, "1", NN_CONV(b, "0", x, .out = out, .k = 4, .stride = 4));
-    nn_pop(b);
-    return x;
+    return NN_UNDER(b, norm2d(b, "1", NN_CONV(b, "0", x, .out = out, .k = 4, .stride = 4)), "0");
 }
 
 static nn_t downsample(nn *b, int index, nn_t x, int64_t out)
 {
-    nn_push(b, "%d", index);
-    x = NN_CONV(b, "1", norm2d(b, "0", x), .out = out, .k = 2, .stride = 2);
-    nn_pop(b);
-    return x;
+    return NN_UNDER(b, NN_CONV(b, "1", norm2d(b, "0", x), .out = out, .k = 2, .stride = 2), "%d",
+                    index);
 }
 
 static nn_t stage(nn *b, int index, nn_t x, int64_t depth)
 {
     nn_push(b, "%d", index);
-    for (int i = 0; i < depth; i++) {
-        nn_push(b, "%d", i);
-        x = block(b, x);
-        nn_pop(b);
-    }
-    nn_pop(b);
-    return x;
+    for (int i = 0; i < depth; i++)
+        x = NN_UNDER(b, block(b, x), "%d", i);
+    return nn_leave(b, x);
 }
 
 enum { STAGES = 8 };
@@ -69,8 +60,7 @@ static nn_t features(nn *b, nn_t x)
             x = downsample(b, 2 * i, x, dims[i]);
         x = stage(b, 2 * i + 1, x, depths[i]);
     }
-    nn_pop(b);
-    return x;
+    return nn_leave(b, x);
 }
 
 static void build(nn *b)

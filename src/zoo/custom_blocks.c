@@ -69,8 +69,7 @@ static nn_t build_inverted_residual(const custom_layer *l, nn_t x)
     y = zoo_conv_norm_act(b, "project", y, (nn_conv){.out = out, .k = 1}, NULL, 1e-5);
     if (stride == 1 && in == out)
         y = nn_add(b, "add", y, x);
-    nn_pop(b);
-    return y;
+    return nn_leave(b, y);
 }
 
 static nn_t build_resnet_stage(const custom_layer *l, nn_t x)
@@ -179,9 +178,8 @@ static nn_t build_transformer_layer(const custom_layer *l, nn_t x)
     nn_push(b, "%s", l->name);
     nn_t y = attend(l, nn_layernorm(b, "norm1", x, 1e-5), heads, bias, causal);
     x = nn_add(b, "add1", x, y);
-    x = nn_add(b, "add2", x, nn_mlp(b, &names, nn_layernorm(b, "norm2", x, 1e-5), hidden, dim));
-    nn_pop(b);
-    return x;
+    return nn_leave(
+        b, nn_add(b, "add2", x, nn_mlp(b, &names, nn_layernorm(b, "norm2", x, 1e-5), hidden, dim)));
 }
 
 static const custom_row rows[] = {

@@ -159,9 +159,7 @@ static nn_t attention(nn *b, hf_text *t, nn_t x, const deepseek *m, int i)
     queries(b, x, m, q);
     latent(b, x, m, kv);
     x = t->past > 0 ? absorbed(b, t, q, kv, a, m) : expanded(b, t, q, kv, a, m);
-    x = nn_linear(b, "o_proj", x, m->width, m->bias);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_linear(b, "o_proj", x, m->width, m->bias));
 }
 
 /* ---- the model ---- */
@@ -173,13 +171,11 @@ static nn_t feed_forward(nn *b, nn_t x, const deepseek *m, int64_t i)
     nn_t y = dense ? hf_gated_mlp(b, x, m->inner, m->mlp_bias, m->moe.act)
                    : hf_mixture(b, x, &m->moe);
     if (!dense && m->shared > 0) {
-        nn_push(b, "shared_experts");
-        nn_t s = hf_gated_mlp(b, x, m->moe.inner * m->shared, m->mlp_bias, m->moe.act);
-        nn_pop(b);
+        nn_t s = NN_UNDER(b, hf_gated_mlp(b, x, m->moe.inner * m->shared, m->mlp_bias, m->moe.act),
+                          "shared_experts");
         y = nn_add(b, "add", y, s);
     }
-    nn_pop(b);
-    return y;
+    return nn_leave(b, y);
 }
 
 static void build(nn *b)

@@ -48,8 +48,7 @@ static nn_t tower(nn *b, const dense *d, nn_t x)
         snprintf(name, sizeof name, "%d", i + 2);
         x = nn_act(b, "Relu", name, x);
     }
-    nn_pop(b);
-    return x;
+    return nn_leave(b, x);
 }
 
 static nn_t sigmoid(nn *b, nn_t x)
@@ -96,9 +95,7 @@ static nn_t decode_sides(nn *b, nn_t sides, det_boxes from)
     nn_t after = nn_mul(b, "after", part[1], from.size);
     const nn_t corner[] = {nn_binary(b, "Sub", "from", from.center, before),
                            nn_add(b, "to", from.center, after)};
-    nn_t boxes = nn_concat(b, "boxes", 2, corner, -1);
-    nn_pop(b);
-    return boxes;
+    return nn_leave(b, nn_concat(b, "boxes", 2, corner, -1));
 }
 
 static det_map anchors_of(const dense *d, nn_t feature, nn_t image, int index)

@@ -21,9 +21,7 @@ static nn_t dense_layer(nn *b, int index, const nn_t *before, int n, const growt
     x = norm_relu(b, "norm1", "relu1", x);
     x = NN_CONV(b, "conv1", x, .out = g->bottleneck * g->rate, .k = 1, .no_bias = true);
     x = norm_relu(b, "norm2", "relu2", x);
-    x = NN_CONV(b, "conv2", x, .out = g->rate, .k = 3, .pad = 1, .no_bias = true);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, NN_CONV(b, "conv2", x, .out = g->rate, .k = 3, .pad = 1, .no_bias = true));
 }
 
 static nn_t dense_block(nn *b, int index, nn_t x, int64_t layers, const growth *g)
@@ -32,9 +30,7 @@ static nn_t dense_block(nn *b, int index, nn_t x, int64_t layers, const growth *
     nn_push(b, "denseblock%d", index);
     for (int i = 0; i < layers; i++)
         all[i + 1] = dense_layer(b, i + 1, all, i + 1, g);
-    x = nn_concat(b, "concat", (int)layers + 1, all, 1);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_concat(b, "concat", (int)layers + 1, all, 1));
 }
 
 static nn_t transition(nn *b, int index, nn_t x)
@@ -42,9 +38,7 @@ static nn_t transition(nn *b, int index, nn_t x)
     nn_push(b, "transition%d", index);
     x = norm_relu(b, "norm", "relu", x);
     x = NN_CONV(b, "conv", x, .out = x.d[1] / 2, .k = 1, .no_bias = true);
-    x = nn_avgpool(b, "pool", x, &(nn_pool){.k = 2, .stride = 2});
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_avgpool(b, "pool", x, &(nn_pool){.k = 2, .stride = 2}));
 }
 
 static nn_t features(nn *b, nn_t x)
@@ -63,9 +57,7 @@ static nn_t features(nn *b, nn_t x)
         if (i + 1 < n)
             x = transition(b, i + 1, x);
     }
-    x = nn_batchnorm(b, "norm5", x);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_batchnorm(b, "norm5", x));
 }
 
 static void build(nn *b)

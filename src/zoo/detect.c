@@ -127,9 +127,7 @@ nn_t det_decode(nn *b, nn_t deltas, det_boxes from, double weight_xy, double wei
     nn_t half = nn_scale(b, "half", nn_mul(b, "size", size, from.size), 0.5);
     const nn_t corner[] = {nn_binary(b, "Sub", "from", center, half),
                            nn_add(b, "to", center, half)};
-    nn_t boxes = nn_concat(b, "boxes", 2, corner, -1);
-    nn_pop(b);
-    return boxes;
+    return nn_leave(b, nn_concat(b, "boxes", 2, corner, -1));
 }
 
 nn_t det_clip(nn *b, nn_t boxes, nn_t image)
@@ -168,9 +166,7 @@ nn_t det_drop_small(nn *b, nn_t boxes, nn_t scores, double min)
     least.rank--;
     const nn_t in[] = {side, nn_ints_const(b, "axes", 1, &(int64_t){-1})};
     least = nn_one(b, "ReduceMin", "side", 2, in, least, 1, &NN_INT("keepdims", 0));
-    nn_t kept = det_where(b, det_compare(b, "GreaterOrEqual", least, min), scores);
-    nn_pop(b);
-    return kept;
+    return nn_leave(b, det_where(b, det_compare(b, "GreaterOrEqual", least, min), scores));
 }
 
 /* ---- choice ---- */

@@ -93,9 +93,7 @@ nn_t dx_mlp(nn *b, const char *name, nn_t x, int64_t hidden, int64_t out, const 
     nn_push(b, "%s", name);
     x = nn_linear(b, "linear_1", x, hidden, true);
     x = strcmp(act, "silu") == 0 ? nn_act(b, "Swish", "act", x) : nn_gelu(b, "act_1", x, true);
-    x = nn_linear(b, "linear_2", x, out, true);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_linear(b, "linear_2", x, out, true));
 }
 
 nn_t dx_norm(dx *d, const char *name, nn_t x, double eps)
@@ -154,9 +152,7 @@ nn_t dx_attention(nn *b, const char *name, nn_t x, nn_t context, int64_t heads, 
     nn_t q = nn_linear(b, "to_q", x, width, bias);
     nn_t k = nn_linear(b, "to_k", context, width, bias);
     nn_t v = nn_linear(b, "to_v", context, width, bias);
-    x = nn_linear(b, "to_out.0", dx_attend(b, q, k, v, heads), width, true);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_linear(b, "to_out.0", dx_attend(b, q, k, v, heads), width, true));
 }
 
 nn_t dx_feed_forward(nn *b, const char *name, nn_t x, str act)
@@ -178,9 +174,7 @@ nn_t dx_feed_forward(nn *b, const char *name, nn_t x, str act)
                 "'. Use geglu, gelu or gelu-approximate.",
                 STR_ARG(act));
     }
-    x = nn_linear(b, "net.2", x, width, true);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_linear(b, "net.2", x, width, true));
 }
 
 /* ---- patches ---- */

@@ -33,18 +33,14 @@ static nn_t self_attention(nn *b, nn_t x, const dit *m)
     nn_push(b, "attn");
     nn_heads(b, nn_linear(b, "qkv", x, 3 * m->width, true), m->heads, parts);
     x = nn_attention(b, "attention", parts[0], parts[1], parts[2], NN_ABSENT, 0.0, false);
-    x = nn_linear(b, "proj", nn_unheads(b, x), m->width, true);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_linear(b, "proj", nn_unheads(b, x), m->width, true));
 }
 
 static nn_t mlp(nn *b, nn_t x, const dit *m)
 {
     nn_push(b, "mlp");
     x = nn_gelu(b, "act", nn_linear(b, "fc1", x, m->inner, true), true);
-    x = nn_linear(b, "fc2", x, m->width, true);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_linear(b, "fc2", x, m->width, true));
 }
 
 static nn_t block(nn *b, nn_t x, dit *m)
@@ -65,9 +61,7 @@ static nn_t final_layer(nn *b, nn_t x, dit *m, int64_t out)
     dx_chunks(b, "adaLN_modulation/chunk",
               nn_linear(b, "adaLN_modulation.1", m->condition, 2 * m->width, true), 2, c);
     x = dx_modulate(b, "modulate", dx_norm(&m->d, "norm_final", x, 1e-6), c[1], c[0]);
-    x = nn_linear(b, "linear", x, m->patch * m->patch * out, true);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_linear(b, "linear", x, m->patch * m->patch * out, true));
 }
 
 static void build(nn *b)
@@ -90,11 +84,8 @@ static void build(nn *b)
     x = dx_patches(b, "x_embedder.proj", x, m.patch, m.width);
     nn_t places = nn_param(b, "pos_embed", 3, (const int64_t[]){1, x.d[1], m.width});
     x = nn_add(b, "add", x, places);
-    for (int i = 0; i < (int)m.depth && nn_ok(b); i++) {
-        nn_push(b, "blocks.%d", i);
-        x = block(b, x, &m);
-        nn_pop(b);
-    }
+    for (int i = 0; i < (int)m.depth && nn_ok(b); i++)
+        x = NN_UNDER(b, block(b, x, &m), "blocks.%d", i);
     nn_output(b, dx_unpatch(b, final_layer(b, x, &m, out), h, w, m.patch), "output");
 }
 

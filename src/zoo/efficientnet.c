@@ -74,13 +74,11 @@ static nn_t block(nn *b, int index, nn_t x, const stage *s, double eps)
 {
     int64_t stride = index ? 1 : s->stride;
     nn_push(b, "%d", index);
-    nn_push(b, "block");
-    nn_t y = s->fused ? fused_mbconv(b, x, s, stride, eps) : mbconv(b, x, s, stride, eps);
-    nn_pop(b);
+    nn_t y = NN_UNDER(
+        b, s->fused ? fused_mbconv(b, x, s, stride, eps) : mbconv(b, x, s, stride, eps), "block");
     if (stride == 1 && x.d[1] == s->out)
         y = nn_add(b, "add", y, x);
-    nn_pop(b);
-    return y;
+    return nn_leave(b, y);
 }
 
 static const variant *variant_of(nn *b)
@@ -113,10 +111,9 @@ static nn_t features(nn *b, nn_t x)
         nn_pop(b);
     }
     snprintf(name, sizeof name, "%d", v->n + 1);
-    x = zoo_conv_norm_act(b, name, x, (nn_conv){.out = v->last ? v->last : x.d[1] * 4, .k = 1}, act,
-                          eps);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, zoo_conv_norm_act(b, name, x,
+                                         (nn_conv){.out = v->last ? v->last : x.d[1] * 4, .k = 1},
+                                         act, eps));
 }
 
 static void build(nn *b)

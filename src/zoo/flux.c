@@ -55,8 +55,7 @@ static nn_t rotation(nn *b, const flux *m, int64_t text, bool sine)
     x = nn_concat(b, "all", 2, (const nn_t[]){zero, x}, 1);
     if (m->time.d[0] != 1)
         x = nn_expand(b, "batch", x, 3, (const int64_t[]){m->time.d[0], x.d[1], half});
-    nn_pop(b);
-    return x;
+    return nn_leave(b, x);
 }
 
 /* ---- blocks ---- */
@@ -93,8 +92,7 @@ static nn_t joint_attention(nn *b, const flux *m, nn_t x, nn_t *context)
     nn_t y = attend(b, m, q, k, v);
     x = nn_linear(b, "to_out.0", nn_slice(b, "image", y, 1, text, all), m->width, true);
     *context = nn_linear(b, "to_add_out", nn_slice(b, "text", y, 1, 0, text), m->width, true);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, x);
 }
 
 static nn_t stream(nn *b, flux *m, bool text, nn_t x, nn_t attended, const nn_t c[6])
@@ -155,9 +153,7 @@ static nn_t time_text(nn *b, const flux *m, int64_t batch)
     if (nn_bool(b, "guidance_embeds", false))
         t = nn_add(b, "add_guidance", t, wave_part(b, "guidance", "guidance_embedder", m, batch));
     p = dx_mlp(b, "text_embedder", p, m->width, m->width, "silu");
-    t = nn_plain(b, "Swish", "silu", nn_add(b, "add", t, p));
-    nn_pop(b);
-    return t;
+    return nn_leave(b, nn_plain(b, "Swish", "silu", nn_add(b, "add", t, p)));
 }
 
 static void read_flux(nn *b, flux *m)
@@ -185,17 +181,11 @@ static void read_flux(nn *b, flux *m)
 static nn_t blocks(nn *b, flux *m, nn_t x, nn_t context)
 {
     int64_t text = context.d[1];
-    for (int i = 0; i < (int)m->layers && nn_ok(b); i++) {
-        nn_push(b, "transformer_blocks.%d", i);
-        x = double_block(b, m, x, &context);
-        nn_pop(b);
-    }
+    for (int i = 0; i < (int)m->layers && nn_ok(b); i++)
+        x = NN_UNDER(b, double_block(b, m, x, &context), "transformer_blocks.%d", i);
     x = join(b, "cat", context, x, 1);
-    for (int i = 0; i < (int)m->single_layers && nn_ok(b); i++) {
-        nn_push(b, "single_transformer_blocks.%d", i);
-        x = single_block(b, m, x);
-        nn_pop(b);
-    }
+    for (int i = 0; i < (int)m->single_layers && nn_ok(b); i++)
+        x = NN_UNDER(b, single_block(b, m, x), "single_transformer_blocks.%d", i);
     return nn_slice(b, "image", x, 1, text, x.d[1]);
 }
 

@@ -35,8 +35,7 @@ static nn_t instance_norm(nn *b, const char *name, nn_t x)
                           .n_out = 1,
                           .attrs = &NN_FLOAT("epsilon", 1e-5),
                           .n_attrs = 1});
-    nn_pop(b);
-    return out;
+    return nn_leave(b, out);
 }
 
 static nn_t normalise(nn *b, const char *name, nn_t x, norm_kind kind)
@@ -62,8 +61,7 @@ nn_t conv_block_layers(nn *b, const char *name, nn_t x, const conv_block *c)
     x = normalise(b, "1", nn_convolve(b, "0", x, &conv), c->norm);
     if (c->relu)
         x = nn_act(b, "Relu", c->norm == NORM_NONE ? "1" : "2", x);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, x);
 }
 
 static uint32_t freeze_mark(nn *b)
@@ -104,14 +102,14 @@ static nn_t lateral(nn *b, const fpn_plan *p, const char *list, int i, nn_t x, i
 {
     char name[16];
     snprintf(name, sizeof name, "%d", i);
-    nn_push(b, "%s", list);
-    x = conv_block_layers(
-        b, name, x,
-        &(conv_block){.conv = {.out = nn_int_in(b, "fpn_channels", 256, 1, 65536), .k = k},
-                      .norm = p->norm ? NORM_BATCH : NORM_NONE,
-                      .bias = !p->norm});
-    nn_pop(b);
-    return x;
+    return NN_UNDER(
+        b,
+        conv_block_layers(
+            b, name, x,
+            &(conv_block){.conv = {.out = nn_int_in(b, "fpn_channels", 256, 1, 65536), .k = k},
+                          .norm = p->norm ? NORM_BATCH : NORM_NONE,
+                          .bias = !p->norm}),
+        "%s", list);
 }
 
 static void add_extra(nn *b, const fpn_plan *p, nn_t coarsest, fpn *out)

@@ -41,17 +41,13 @@ static nn_t project(nn *b, nn_t x, int64_t width)
     x = averaged(b, x, image_tokens(b));
     x = hf_rms_plus_one(b, "mm_soft_emb_norm", x, hf_real(c, "layer_norm_eps", 1e-6));
     nn_t w = nn_param(b, "mm_input_projection_weight", 2, (const int64_t[]){x.d[2], width});
-    x = nn_matmul(b, "project", x, w);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_matmul(b, "project", x, w));
 }
 
 nn_t gemma3_images(nn *b, int64_t width)
 {
     nn_t pooled;
-    nn_push(b, "vision_tower");
-    nn_t x = siglip_vision(b, (hf){b, "vision_config"}, &pooled);
-    nn_pop(b);
+    nn_t x = NN_UNDER(b, siglip_vision(b, (hf){b, "vision_config"}, &pooled), "vision_tower");
     return project(b, x, width);
 }
 

@@ -12,18 +12,14 @@ static nn_t two_convs(nn *b, const char *name, nn_t x, int64_t reduce, int64_t o
 {
     nn_push(b, "%s", name);
     x = zoo_basic_conv(b, "0", x, (nn_conv){.out = reduce, .k = 1});
-    x = zoo_basic_conv(b, "1", x, (nn_conv){.out = out, .k = 3, .pad = 1});
-    nn_pop(b);
-    return x;
+    return nn_leave(b, zoo_basic_conv(b, "1", x, (nn_conv){.out = out, .k = 3, .pad = 1}));
 }
 
 static nn_t pool_conv(nn *b, nn_t x, int64_t out)
 {
     nn_push(b, "branch4");
     x = nn_maxpool(b, "0", x, &(nn_pool){.k = 3, .stride = 1, .pad = 1, .ceil = true});
-    x = zoo_basic_conv(b, "1", x, (nn_conv){.out = out, .k = 1});
-    nn_pop(b);
-    return x;
+    return nn_leave(b, zoo_basic_conv(b, "1", x, (nn_conv){.out = out, .k = 1}));
 }
 
 static nn_t inception(nn *b, nn_t x, const block *c)
@@ -33,9 +29,7 @@ static nn_t inception(nn *b, nn_t x, const block *c)
                           two_convs(b, "branch2", x, c->ch3x3red, c->ch3x3),
                           two_convs(b, "branch3", x, c->ch5x5red, c->ch5x5),
                           pool_conv(b, x, c->pool_proj)};
-    x = nn_concat(b, "concat", 4, sides, 1);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_concat(b, "concat", 4, sides, 1));
 }
 
 static const block blocks[] = {

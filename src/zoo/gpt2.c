@@ -44,18 +44,14 @@ static nn_t attention(nn *b, hf_text *t, nn_t x, const gpt2 *g, int layer)
     k = hf_cache(t, layer, "key", k, 0);
     v = hf_cache(t, layer, "value", v, 0);
     x = hf_attend(t, q, k, v, HF_ATTENTION(.layer = layer, .scale = scale));
-    x = hf_conv1d(b, "c_proj", x, g->width);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, hf_conv1d(b, "c_proj", x, g->width));
 }
 
 static nn_t mlp(nn *b, nn_t x, const gpt2 *g)
 {
     nn_push(b, "mlp");
     x = hf_act(b, "act", hf_conv1d(b, "c_fc", x, g->inner), g->act);
-    x = hf_conv1d(b, "c_proj", x, g->width);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, hf_conv1d(b, "c_proj", x, g->width));
 }
 
 static void build(nn *b)

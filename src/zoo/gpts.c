@@ -171,10 +171,8 @@ static nn_t attention(nn *b, hf_text *t, nn_t x, const gpt *m, int i)
                             .scale = m->is->unscaled ? 1.0 : 0.0,
                             .bias = m->is->alibi ? m->slopes : NN_ABSENT,
                             .sinks = NN_ABSENT};
-    x = nn_linear(b, m->is->out, hf_attend(t, p[0], p[1], p[2], &a), m->width,
-                  m->is->out_bias && enabled);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_linear(b, m->is->out, hf_attend(t, p[0], p[1], p[2], &a), m->width,
+                                 m->is->out_bias && enabled));
 }
 
 static nn_t mlp(nn *b, nn_t x, const gpt *m)
@@ -266,11 +264,8 @@ static void build(nn *b)
     hf_text t = hf_text_input(b, true, m.is->places ? m.places : 0);
     nn_t x = embed(b, &t, &m, &head.words);
     prepare(b, &t, &m);
-    for (int i = 0; i < (int)m.layers && nn_ok(b); i++) {
-        nn_push(b, "%s.%d", m.is->layers, i);
-        x = layer(b, &t, x, &m, i);
-        nn_pop(b);
-    }
+    for (int i = 0; i < (int)m.layers && nn_ok(b); i++)
+        x = NN_UNDER(b, layer(b, &t, x, &m, i), "%s.%d", m.is->layers, i);
     if (!m.after && !hf_bool((hf){b, NULL}, "_remove_final_layer_norm", false))
         x = norm(b, m.is->last, x, &m);
     if (m.embedding != m.width)

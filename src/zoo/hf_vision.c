@@ -100,9 +100,7 @@ static nn_t vit_tokens(nn *b, nn_t x, const hf_vit *m)
         nn_param(b, "mask_token", 2, (const int64_t[]){1, m->width}); /* of training */
     x = nn_concat(b, "cat", n, parts, 1);
     nn_t p = nn_param(b, "position_embeddings", 3, (const int64_t[]){1, x.d[1], m->width});
-    x = nn_add(b, "add", x, p);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_add(b, "add", x, p));
 }
 
 static nn_t vit_mlp(nn *b, nn_t x, const hf_vit *m)
@@ -191,11 +189,8 @@ static void build_vit(nn *b)
     if (classify)
         nn_push(b, "%s", m.prefix);
     nn_t x = vit_tokens(b, image_input(b, &m.image), &m);
-    for (int i = 0; i < (int)m.layers && nn_ok(b); i++) {
-        nn_push(b, "encoder.layer.%d", i);
-        x = vit_layer(b, x, &m);
-        nn_pop(b);
-    }
+    for (int i = 0; i < (int)m.layers && nn_ok(b); i++)
+        x = NN_UNDER(b, vit_layer(b, x, &m), "encoder.layer.%d", i);
     x = nn_layernorm(b, "layernorm", x, m.image.eps);
     if (classify) {
         nn_pop(b);
@@ -300,9 +295,7 @@ static nn_t swin_merge(nn *b, nn_t x, double eps)
         part[i] = nn_slice_step(b, "columns", rows, 2, i / 2, x.d[2], 2);
     }
     x = nn_layernorm(b, "norm", nn_concat(b, "cat", 4, part, 3), eps);
-    x = nn_linear(b, "reduction", x, 2 * width, false);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_linear(b, "reduction", x, 2 * width, false));
 }
 
 static nn_t swin_embeddings(nn *b, const hf_swin *s)
@@ -319,8 +312,7 @@ static nn_t swin_embeddings(nn *b, const hf_swin *s)
         p = nn_reshape(b, "positions", p, 4, (const int64_t[]){1, x.d[1], x.d[2], s->width});
         x = nn_add(b, "add", x, p);
     }
-    nn_pop(b);
-    return x;
+    return nn_leave(b, x);
 }
 
 static void build_swin(nn *b)
@@ -333,11 +325,8 @@ static void build_swin(nn *b)
     nn_t x = swin_embeddings(b, &s);
     for (int i = 0; i < s.stages && nn_ok(b); i++) {
         nn_push(b, "encoder.layers.%d", i);
-        for (int k = 0; k < (int)s.depths[i] && nn_ok(b); k++) {
-            nn_push(b, "blocks.%d", k);
-            x = swin_block(b, &s, x, s.heads[i], k % 2 == 1);
-            nn_pop(b);
-        }
+        for (int k = 0; k < (int)s.depths[i] && nn_ok(b); k++)
+            x = NN_UNDER(b, swin_block(b, &s, x, s.heads[i], k % 2 == 1), "blocks.%d", k);
         x = i + 1 < s.stages ? swin_merge(b, x, s.image.eps) : x;
         nn_pop(b);
     }

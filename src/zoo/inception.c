@@ -112,9 +112,7 @@ static nn_t mixed(nn *b, nn_t x, const block *k)
     }
     if (k->max_pool)
         parts[n++] = nn_maxpool(b, "max_pool2d", x, &(nn_pool){.k = 3, .stride = 2});
-    x = nn_concat(b, "concat", n, parts, 1);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_concat(b, "concat", n, parts, 1));
 }
 
 static nn_t stem(nn *b, nn_t x)

@@ -301,9 +301,7 @@ static nn_t self_attention(nn *b, hf_text *t, nn_t x, const lm *m, int64_t i)
     if (m->is->sinks)
         a.sinks = nn_param(b, "sinks", 1, &m->heads);
     x = hf_attend(t, q, k, v, &a);
-    x = nn_linear(b, "o_proj", x, m->width, m->out_bias);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_linear(b, "o_proj", x, m->width, m->out_bias));
 }
 
 static nn_t joined(nn *b, const char *name, nn_t x, nn_t y, const lm *m)
@@ -403,11 +401,8 @@ void lm_build(nn *b)
         x = nn_scale(b, "embed_scale", x, hf_real((hf){b, NULL}, "embedding_multiplier", 1.0));
     make_ropes(b, &t, &m);
     make_masks(b, &t, &m);
-    for (int64_t i = 0; i < m.layers && nn_ok(b); i++) {
-        nn_push(b, "layers.%d", (int)i);
-        x = layer(b, &t, x, &m, i);
-        nn_pop(b);
-    }
+    for (int64_t i = 0; i < m.layers && nn_ok(b); i++)
+        x = NN_UNDER(b, layer(b, &t, x, &m, i), "layers.%d", (int)i);
     x = norm(b, "norm", x, &m);
     if (m.is->images && !head.scoped)
         nn_pop(b);

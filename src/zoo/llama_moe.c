@@ -18,10 +18,7 @@ static nn_t mixtral(nn *b, nn_t x, const lm *m)
                 .down = "experts.*.w2.weight",
                 .normalize = true,
                 .act = m->act};
-    nn_push(b, "block_sparse_moe");
-    x = hf_mixture(b, x, &e);
-    nn_pop(b);
-    return x;
+    return NN_UNDER(b, hf_mixture(b, x, &e), "block_sparse_moe");
 }
 
 static nn_t gpt_oss(nn *b, nn_t x, const lm *m)
@@ -35,10 +32,7 @@ static nn_t gpt_oss(nn *b, nn_t x, const lm *m)
                 .router_bias = true,
                 .softmax_last = true,
                 .interleaved = true};
-    nn_push(b, "mlp");
-    x = hf_mixture(b, x, &e);
-    nn_pop(b);
-    return x;
+    return NN_UNDER(b, hf_mixture(b, x, &e), "mlp");
 }
 
 static nn_t gated_mlp(nn *b, nn_t x, int64_t inner, const lm *m)
@@ -60,9 +54,7 @@ static nn_t shared_expert(nn *b, nn_t x, nn_t y, const lm *m)
 {
     int64_t inner = hf_int((hf){b, NULL}, "shared_expert_intermediate_size", 5632, 1,
                            4 * (int64_t)HF_WIDTH);
-    nn_push(b, "shared_expert");
-    nn_t s = hf_gated_mlp(b, x, inner, false, m->act);
-    nn_pop(b);
+    nn_t s = NN_UNDER(b, hf_gated_mlp(b, x, inner, false, m->act), "shared_expert");
     nn_t gate = nn_act(b, "Sigmoid", "sigmoid", nn_linear(b, "shared_expert_gate", x, 1, false));
     return nn_add(b, "add", y, nn_mul(b, "shared", gate, s));
 }
@@ -84,8 +76,7 @@ static nn_t qwen(nn *b, nn_t x, const lm *m)
     nn_t y = hf_mixture(b, x, &e);
     if (m->is->shared)
         y = shared_expert(b, x, y, m);
-    nn_pop(b);
-    return y;
+    return nn_leave(b, y);
 }
 
 static bool is_sparse(nn *b, int64_t i)
@@ -107,8 +98,5 @@ nn_t lm_feed_forward(nn *b, nn_t x, const lm *m, int64_t i)
         return gpt_oss(b, x, m);
     if (m->is->experts == LM_OLMOE || (m->is->experts == LM_QWEN_MOE && is_sparse(b, i)))
         return qwen(b, x, m);
-    nn_push(b, "mlp");
-    x = gated_mlp(b, x, m->inner, m);
-    nn_pop(b);
-    return x;
+    return NN_UNDER(b, gated_mlp(b, x, m->inner, m), "mlp");
 }

@@ -45,10 +45,9 @@ static maxvit read_maxvit(nn *b)
 static nn_t conv_norm(nn *b, const char *name, nn_t x, nn_conv c)
 {
     c.no_bias = true;
-    nn_push(b, "%s", name);
-    x = nn_gelu(b, "2", nn_batchnorm_eps(b, "1", nn_convolve(b, "0", x, &c), bn_eps), false);
-    nn_pop(b);
-    return x;
+    return NN_UNDER(
+        b, nn_gelu(b, "2", nn_batchnorm_eps(b, "1", nn_convolve(b, "0", x, &c), bn_eps), false),
+        "%s", name);
 }
 
 static nn_t squeeze_excite(nn *b, nn_t x, int64_t narrow)
@@ -58,9 +57,7 @@ static nn_t squeeze_excite(nn *b, nn_t x, int64_t narrow)
     s = nn_act(b, "Swish", "activation", NN_CONV(b, "fc1", s, .out = narrow, .k = 1));
     s = NN_CONV(b, "fc2", s, .out = x.d[1], .k = 1);
     s = nn_act(b, "Sigmoid", "scale_activation", s);
-    x = nn_mul(b, "scale", s, x);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_mul(b, "scale", s, x));
 }
 
 static nn_t shortcut(nn *b, nn_t x, int64_t out, int64_t stride)
@@ -86,9 +83,7 @@ static nn_t mbconv(nn *b, const maxvit *m, nn_t x, int64_t out, int64_t stride)
     x = squeeze_excite(b, x, nn_times(out, m->squeeze));
     x = NN_CONV(b, "conv_c", x, .out = out, .k = 1);
     nn_pop(b);
-    x = nn_add(b, "add", skip, x);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_add(b, "add", skip, x));
 }
 
 /* ---- attention on [B, G, P, C]: G groups of P places ---- */
@@ -128,9 +123,7 @@ static nn_t attention(nn *b, maxvit *m, nn_t x)
     v = einsum(b, "attend", "bghij,bghjd->bghid", scores, v, v.d[4]);
     v = nn_transpose(b, "heads/transpose", v, (const int64_t[]){0, 1, 3, 2, 4});
     v = nn_reshape(b, "heads/reshape", v, 4, x.d);
-    v = nn_linear(b, "merge", v, dim, true);
-    nn_pop(b);
-    return v;
+    return nn_leave(b, nn_linear(b, "merge", v, dim, true));
 }
 
 /* [B, C, H, W] to [B, (H/p)*(W/p), p*p, C]. */
@@ -164,9 +157,7 @@ static nn_t attention_layer(nn *b, maxvit *m, nn_t x, bool grid)
     x = partition(b, x, p);
     if (grid)
         x = swap_axes(b, "partition_swap", x);
-    nn_push(b, "attn_layer");
-    nn_t y = attention(b, m, nn_layernorm(b, "0", x, ln_eps));
-    nn_pop(b);
+    nn_t y = NN_UNDER(b, attention(b, m, nn_layernorm(b, "0", x, ln_eps)), "attn_layer");
     x = nn_add(b, "add_1", x, y);
     nn_push(b, "mlp_layer");
     y = nn_linear(b, "1", nn_layernorm(b, "0", x, ln_eps), dim * m->mlp_ratio, true);
@@ -175,9 +166,7 @@ static nn_t attention_layer(nn *b, maxvit *m, nn_t x, bool grid)
     x = nn_add(b, "add_2", x, y);
     if (grid)
         x = swap_axes(b, "departition_swap", x);
-    x = departition(b, x, p, like);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, departition(b, x, p, like));
 }
 
 static bool fits(nn *b, const maxvit *m, nn_t x)
@@ -201,8 +190,7 @@ static nn_t layer(nn *b, maxvit *m, nn_t x, int64_t out, int64_t stride)
     x = mbconv(b, m, x, out, stride);
     if (fits(b, m, x))
         x = attention_layer(b, m, attention_layer(b, m, x, false), true);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, x);
 }
 
 static nn_t classifier(nn *b, nn_t x)
@@ -211,9 +199,8 @@ static nn_t classifier(nn *b, nn_t x)
     nn_push(b, "classifier");
     x = nn_flatten(b, "1", nn_global_avgpool(b, "0", x), 1);
     x = nn_linear(b, "3", nn_layernorm(b, "2", x, ln_eps), dim, true);
-    x = nn_linear(b, "5", nn_act(b, "Tanh", "4", x), nn_int(b, "num_classes", 1000), false);
-    nn_pop(b);
-    return x;
+    return nn_leave(
+        b, nn_linear(b, "5", nn_act(b, "Tanh", "4", x), nn_int(b, "num_classes", 1000), false));
 }
 
 static void build(nn *b)
@@ -223,11 +210,9 @@ static void build(nn *b)
     x = conv_norm(b, "stem.0", x, (nn_conv){.out = m.stem, .k = 3, .stride = 2, .pad = 1});
     x = NN_CONV(b, "stem.1.0", x, .out = m.stem, .k = 3, .pad = 1);
     for (int i = 0; i < m.blocks; i++)
-        for (int64_t k = 0; k < m.layers[i]; k++) {
-            nn_push(b, "blocks.%d.layers.%d", i, (int)k);
-            x = layer(b, &m, x, m.channels[i], k == 0 ? 2 : 1);
-            nn_pop(b);
-        }
+        for (int64_t k = 0; k < m.layers[i]; k++)
+            x = NN_UNDER(b, layer(b, &m, x, m.channels[i], k == 0 ? 2 : 1), "blocks.%d.layers.%d",
+                         i, (int)k);
     nn_output(b, classifier(b, x), "output");
 }
 

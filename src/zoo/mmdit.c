@@ -48,8 +48,7 @@ static nn_t joint_attention(nn *b, const mmdit *m, nn_t x, nn_t *context, bool l
     if (!last)
         *context = nn_linear(b, "to_add_out", nn_slice(b, "text", y, 1, tokens, all),
                              m->context_width, true);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, x);
 }
 
 static nn_t image_attention(nn *b, const mmdit *m, nn_t x)
@@ -57,9 +56,7 @@ static nn_t image_attention(nn *b, const mmdit *m, nn_t x)
     nn_push(b, "attn2");
     nn_t q = head(b, m, "to_q", "norm_q", x), k = head(b, m, "to_k", "norm_k", x);
     nn_t v = head(b, m, "to_v", NULL, x);
-    x = nn_linear(b, "to_out.0", dx_attend_heads(b, q, k, v), m->width, true);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_linear(b, "to_out.0", dx_attend_heads(b, q, k, v), m->width, true));
 }
 
 static bool is_dual(const mmdit *m, int layer)
@@ -131,9 +128,7 @@ static nn_t time_text(nn *b, const mmdit *m, int64_t batch)
     nn_t t = dx_waves(b, "time_proj", dx_scalar_input(b, "timestep", batch), 256, true, 0.0);
     t = dx_mlp(b, "timestep_embedder", t, m->width, m->width, "silu");
     p = dx_mlp(b, "text_embedder", p, m->width, m->width, "silu");
-    t = nn_plain(b, "Swish", "silu", nn_add(b, "add", t, p));
-    nn_pop(b);
-    return t;
+    return nn_leave(b, nn_plain(b, "Swish", "silu", nn_add(b, "add", t, p)));
 }
 
 static void read_mmdit(nn *b, mmdit *m)
@@ -184,11 +179,8 @@ static void build(nn *b)
     context = nn_linear(b, "context_embedder", context, m.context_width, true);
     x = dx_patches(b, "pos_embed.proj", x, m.patch, m.width);
     x = nn_add(b, "pos_embed/add", x, cut_places(b, &m, h, w));
-    for (int i = 0; i < (int)m.layers && nn_ok(b); i++) {
-        nn_push(b, "transformer_blocks.%d", i);
-        x = block(b, &m, i, x, &context);
-        nn_pop(b);
-    }
+    for (int i = 0; i < (int)m.layers && nn_ok(b); i++)
+        x = NN_UNDER(b, block(b, &m, i, x, &context), "transformer_blocks.%d", i);
     nn_output(b, dx_unpatch(b, finish(b, &m, x), h, w, m.patch), "output");
 }
 

@@ -29,13 +29,9 @@ static nn_t residual(nn *b, nn_t x, int64_t out, const stack *s, int64_t stride)
 static nn_t stack_of(nn *b, int index, nn_t x, int64_t out, const stack *s)
 {
     nn_push(b, "%d", index);
-    for (int i = 0; i < s->repeats; i++) {
-        nn_push(b, "%d", i);
-        x = residual(b, x, out, s, i ? 1 : s->stride);
-        nn_pop(b);
-    }
-    nn_pop(b);
-    return x;
+    for (int i = 0; i < s->repeats; i++)
+        x = NN_UNDER(b, residual(b, x, out, s, i ? 1 : s->stride), "%d", i);
+    return nn_leave(b, x);
 }
 
 static const int64_t depths[] = {32, 16, 24, 40, 80, 96, 192, 320};
@@ -53,9 +49,7 @@ static nn_t layers(nn *b, nn_t x, double alpha)
     x = zoo_conv_norm(b, 6, x, (nn_conv){.out = width[1], .k = 1});
     for (int i = 0; i < 6; i++)
         x = stack_of(b, 8 + i, x, width[2 + i], &stacks[i]);
-    x = conv_bn_relu(b, 14, x, (nn_conv){.out = 1280, .k = 1});
-    nn_pop(b);
-    return x;
+    return nn_leave(b, conv_bn_relu(b, 14, x, (nn_conv){.out = 1280, .k = 1}));
 }
 
 static void build(nn *b)

@@ -24,8 +24,7 @@ static nn_t v2_block(nn *b, int index, nn_t x, int64_t out, int64_t stride, int6
     nn_pop(b);
     if (stride == 1 && x.d[1] == out)
         y = nn_add(b, "add", x, y);
-    nn_pop(b);
-    return y;
+    return nn_leave(b, y);
 }
 
 static nn_t v2_features(nn *b, nn_t x, double width, int64_t by)
@@ -46,9 +45,8 @@ static nn_t v2_features(nn *b, nn_t x, double width, int64_t by)
                          t[0]);
     }
     snprintf(name, sizeof name, "%d", index);
-    x = zoo_conv_norm_act(b, name, x, (nn_conv){.out = last, .k = 1}, "Relu6", 1e-5);
-    nn_pop(b);
-    return x;
+    return nn_leave(b,
+                    zoo_conv_norm_act(b, name, x, (nn_conv){.out = last, .k = 1}, "Relu6", 1e-5));
 }
 
 static void build_v2(nn *b)
@@ -146,10 +144,7 @@ static nn_t v3_cut_block(nn *b, int index, nn_t x, v3_block c, nn_t *expanded)
     *expanded = v3_expand(b, name, x, c);
     nn_pop(b);
     nn_push(b, "1");
-    nn_push(b, "0");
-    x = v3_project(b, *expanded, c, false, 1);
-    nn_pop(b);
-    return x;
+    return NN_UNDER(b, v3_project(b, *expanded, c, false, 1), "0");
 }
 
 static int64_t mobilenet_v3_last_channel(const mobilenet_v3_trunk *t)
@@ -176,9 +171,8 @@ int mobilenet_v3_features(nn *b, nn_t x, const mobilenet_v3_trunk *t, nn_t *out,
         if (t->cut && i == t->cut) {
             x = v3_cut_block(b, i, x, c, &wide);
         } else {
-            nn_push(b, "%d", t->cut && i > t->cut ? i - t->cut : i);
-            x = v3_block_layers(b, x, c, c.tail && t->dilated, &wide);
-            nn_pop(b);
+            x = NN_UNDER(b, v3_block_layers(b, x, c, c.tail && t->dilated, &wide), "%d",
+                         t->cut && i > t->cut ? i - t->cut : i);
         }
         if (out)
             out[i] = x;

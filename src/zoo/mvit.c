@@ -89,8 +89,7 @@ static nn_t pooled(nn *b, const char *name, nn_t x, int64_t s, bool convolve, in
     y = nn_concat(b, "cat", 2, (const nn_t[]){first, nn_swap(b, "transpose", y)}, 2);
     if (convolve)
         y = nn_layernorm(b, "norm_act.0", y, eps);
-    nn_pop(b);
-    return y;
+    return nn_leave(b, y);
 }
 
 /* ---- positions in the scores (version 2) ---- */
@@ -201,9 +200,7 @@ static nn_t attention(nn *b, const mvit *m, nn_t x, const stage *s, int64_t dim,
     x = nn_matmul(b, "attend", scores, v);
     if (m->v2)
         x = add_queries(b, x, q);
-    x = nn_linear(b, "project.0", nn_unheads(b, x), dim, true);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_linear(b, "project.0", nn_unheads(b, x), dim, true));
 }
 
 /* The residual of a halving block: the maximum of its neighbours. */
@@ -247,9 +244,7 @@ static nn_t blocks(nn *b, const mvit *m, nn_t x, int64_t thw[3])
         s.kv = half && s.kv > 1 ? s.kv / 2 : s.kv;
         s.out *= halves(m, m->v2 ? i : i + 1) ? 2 : 1;
         memcpy(s.thw, thw, sizeof s.thw);
-        nn_push(b, "blocks.%d", (int)i);
-        x = block(b, m, x, &s, thw);
-        nn_pop(b);
+        x = NN_UNDER(b, block(b, m, x, &s, thw), "blocks.%d", (int)i);
         s.in = s.out;
         s.side /= s.q;
     }
@@ -284,9 +279,7 @@ static nn_t tokens(nn *b, const mvit *m, nn_t x, int64_t thw[3])
     nn_t class = nn_param(b, "class_token", 1, &m->dim);
     class = nn_expand(b, "expand", class, 3, (const int64_t[]){x.d[0], 1, m->dim});
     x = nn_concat(b, "cat", 2, (const nn_t[]){class, x}, 1);
-    x = m->v2 ? x : add_places(b, x, thw);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, m->v2 ? x : add_places(b, x, thw));
 }
 
 static void build(nn *b)

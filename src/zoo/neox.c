@@ -70,9 +70,7 @@ static nn_t attention(nn *b, hf_text *t, nn_t x, const neox *m, int i)
     p[1] = hf_cache(t, i, "key", hf_rope_turn(b, "k/rotary", p[1], &m->rope), 0);
     p[2] = hf_cache(t, i, "value", p[2], 0);
     x = hf_attend(t, p[0], p[1], p[2], HF_ATTENTION(.layer = i));
-    x = nn_linear(b, "dense", x, m->width, m->bias);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_linear(b, "dense", x, m->width, m->bias));
 }
 
 static nn_t mlp(nn *b, nn_t x, const neox *m)
@@ -80,9 +78,7 @@ static nn_t mlp(nn *b, nn_t x, const neox *m)
     nn_push(b, "mlp");
     x = nn_linear(b, m->phi ? "fc1" : "dense_h_to_4h", x, m->inner, true);
     x = hf_act(b, "act", x, m->act);
-    x = nn_linear(b, m->phi ? "fc2" : "dense_4h_to_h", x, m->width, true);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_linear(b, m->phi ? "fc2" : "dense_4h_to_h", x, m->width, true));
 }
 
 static nn_t layer(nn *b, hf_text *t, nn_t x, const neox *m, int i)
@@ -109,11 +105,8 @@ static void build(nn *b)
     nn_t x = hf_embed(b, m.phi ? "embed_tokens" : "embed_in", t.ids, m.vocab, m.width, &head.words);
     m.rope = rope_of(b, &t, &m);
     hf_mask(&t, 0);
-    for (int i = 0; i < (int)m.layers && nn_ok(b); i++) {
-        nn_push(b, "layers.%d", i);
-        x = layer(b, &t, x, &m, i);
-        nn_pop(b);
-    }
+    for (int i = 0; i < (int)m.layers && nn_ok(b); i++)
+        x = NN_UNDER(b, layer(b, &t, x, &m, i), "layers.%d", i);
     lm_head_end(b, nn_layernorm(b, m.phi ? "final_layernorm" : "final_layer_norm", x, m.eps),
                 &head);
 }

@@ -146,6 +146,12 @@ void nn_pop(nn *b)
     b->module.p = NULL;
 }
 
+nn_t nn_leave(nn *b, nn_t x)
+{
+    nn_pop(b);
+    return x;
+}
+
 static str scope_module(nn *b)
 {
     if (!b->module.p)

@@ -65,6 +65,9 @@ nn_t nn_image(nn *b, int64_t size);
 void nn_output(nn *b, nn_t x, const char *name);
 void nn_push(nn *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void nn_pop(nn *b);
+nn_t nn_leave(nn *b, nn_t x); /* nn_pop, and x is what the scope made */
+/* What an expression makes inside a scope of its own, which the arguments after it name. */
+#define NN_UNDER(b, made, ...) (nn_push((b), __VA_ARGS__), nn_leave((b), (made)))
 /* Parameters that a checkpoint holds but inference never runs (training-only heads). */
 void nn_not_in_graph(nn *b, uint64_t parameters);
 

@@ -112,7 +112,5 @@ nn_t nn_mlp(nn *b, const nn_mlp_names *n, nn_t x, int64_t hidden, int64_t out)
 {
     nn_push(b, "mlp");
     x = nn_gelu(b, n->act, nn_linear(b, n->first, x, hidden, true), false);
-    x = nn_linear(b, n->second, x, out, true);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_linear(b, n->second, x, out, true));
 }

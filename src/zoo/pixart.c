@@ -106,9 +106,7 @@ static nn_t label_condition(nn *b, const pixart *m)
     nn_push(b, "emb");
     nn_t t = dx_mlp(b, "timestep_embedder", m->time, m->width, m->width, "silu");
     nn_t y = nn_embedding(b, "class_embedder.embedding_table", m->label, m->classes + 1, m->width);
-    t = nn_add(b, "add", t, y);
-    nn_pop(b);
-    return t;
+    return nn_leave(b, nn_add(b, "add", t, y));
 }
 
 /* ---- blocks ---- */
@@ -139,9 +137,7 @@ static nn_t cross_attention(nn *b, pixart *m, nn_t x)
     nn_t k = nn_split_heads(b, "k", nn_linear(b, "to_k", m->prompt, m->width, m->bias), m->heads);
     nn_t v = nn_split_heads(b, "v", nn_linear(b, "to_v", m->prompt, m->width, m->bias), m->heads);
     x = nn_unheads(b, nn_attention(b, "attention", q, k, v, m->mask, 0.0, false));
-    x = nn_linear(b, "to_out.0", x, m->width, true);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_linear(b, "to_out.0", x, m->width, true));
 }
 
 static nn_t block(nn *b, pixart *m, nn_t x)
@@ -167,9 +163,7 @@ static nn_t finish(nn *b, pixart *m, nn_t x)
         nn_t t = nn_add(b, "condition", nn_unsqueeze(b, "condition/unsqueeze", m->time, 1), table);
         nn_split(b, "condition/chunk", t, 1, 2, c);
     } else {
-        nn_push(b, "transformer_blocks.0.norm1");
-        nn_t t = label_condition(b, m);
-        nn_pop(b);
+        nn_t t = NN_UNDER(b, label_condition(b, m), "transformer_blocks.0.norm1");
         t = nn_linear(b, "proj_out_1", nn_plain(b, "Swish", "silu", t), 2 * m->width, true);
         dx_chunks(b, "condition/chunk", t, 2, c);
     }
@@ -198,11 +192,8 @@ static void build(nn *b)
     x = dx_patches(b, "pos_embed.proj", x, m.patch, m.width);
     nn_t places = dx_places(b, h, w, m.width, (double)(m.trained / m.patch), scale);
     x = nn_add(b, "pos_embed/add", x, places);
-    for (int i = 0; i < (int)m.layers && nn_ok(b); i++) {
-        nn_push(b, "transformer_blocks.%d", i);
-        x = block(b, &m, x);
-        nn_pop(b);
-    }
+    for (int i = 0; i < (int)m.layers && nn_ok(b); i++)
+        x = NN_UNDER(b, block(b, &m, x), "transformer_blocks.%d", i);
     nn_output(b, dx_unpatch(b, finish(b, &m, x), h, w, m.patch), "output");
 }
 

@@ -83,14 +83,11 @@ static nn_t encoder(nn *b, const char *name, nn_t x, const int64_t *widths, norm
     nn_push(b, "%s", name);
     x = block(b, "convnormrelu", x, (nn_conv){.out = widths[0], .k = 7, .stride = 2}, norm, true);
     for (int layer = 1; layer <= 3; layer++)
-        for (int i = 0; i < 2; i++) {
-            nn_push(b, "layer%d.%d", layer, i);
-            x = residual(b, x, widths[layer], layer > 1 && i == 0 ? 2 : 1, norm, bottleneck);
-            nn_pop(b);
-        }
-    x = NN_CONV(b, "conv", x, .out = widths[4], .k = 1);
-    nn_pop(b);
-    return x;
+        for (int i = 0; i < 2; i++)
+            x = NN_UNDER(
+                b, residual(b, x, widths[layer], layer > 1 && i == 0 ? 2 : 1, norm, bottleneck),
+                "layer%d.%d", layer, i);
+    return nn_leave(b, NN_CONV(b, "conv", x, .out = widths[4], .k = 1));
 }
 
 /* ---- correlation ---- */
@@ -153,9 +150,7 @@ static nn_t look_up(nn *b, const nn_t level[LEVELS], nn_t coords, const nn_t del
         part[i] = nn_reshape(b, "indexed", x, 4, (const int64_t[]){batch, h, w, n});
     }
     nn_t x = nn_concat(b, "cat", LEVELS, part, 3);
-    x = nn_transpose(b, "features", x, (const int64_t[]){0, 3, 1, 2});
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_transpose(b, "features", x, (const int64_t[]){0, 3, 1, 2}));
 }
 
 /* ---- update ---- */
@@ -175,9 +170,7 @@ static nn_t motion_encoder(nn *b, const raft *r, nn_t flow, nn_t corr)
     x = conv_relu(b, "convflow2", x, r->flow[1], 3);
     x = nn_concat(b, "cat", 2, (const nn_t[]){corr, x}, 1);
     x = conv_relu(b, "conv", x, r->motion - 2, 3);
-    x = nn_concat(b, "cat", 2, (const nn_t[]){x, flow}, 1);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_concat(b, "cat", 2, (const nn_t[]){x, flow}, 1));
 }
 
 static nn_t gate(nn *b, const char *op, const char *name, nn_t x, nn_conv c)
@@ -196,9 +189,7 @@ static nn_t conv_gru(nn *b, const char *name, nn_t h, nn_t x, nn_conv c)
     nn_t rx = nn_concat(b, "cat", 2, (const nn_t[]){nn_mul(b, "reset", r, h), x}, 1);
     nn_t q = gate(b, "Tanh", "convq", rx, c);
     nn_t keep = nn_binary(b, "Sub", "keep", nn_float_const(b, "one", 1.0), z);
-    h = nn_add(b, "add", nn_mul(b, "old", keep, h), nn_mul(b, "new", z, q));
-    nn_pop(b);
-    return h;
+    return nn_leave(b, nn_add(b, "add", nn_mul(b, "old", keep, h), nn_mul(b, "new", z, q)));
 }
 
 static nn_t recurrent(nn *b, const raft *r, nn_t h, nn_t x)
@@ -210,8 +201,7 @@ static nn_t recurrent(nn *b, const raft *r, nn_t h, nn_t x)
         h = conv_gru(b, "convgru1", h, x, (nn_conv){.kernel = {1, 5}, .pads = {0, 2}});
         h = conv_gru(b, "convgru2", h, x, (nn_conv){.kernel = {5, 1}, .pads = {2, 0}});
     }
-    nn_pop(b);
-    return h;
+    return nn_leave(b, h);
 }
 
 /* The correction of the flow [B, 2, h, w]; *hidden moves on. */
@@ -225,8 +215,7 @@ static nn_t update(nn *b, const raft *r, nn_t *hidden, nn_t context, nn_t corr, 
     x = NN_CONV(b, "conv1", *hidden, .out = r->flow_head, .k = 3, .pad = 1);
     x = NN_CONV(b, "conv2", nn_act(b, "Relu", "relu", x), .out = 2, .k = 3, .pad = 1);
     nn_pop(b);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, x);
 }
 
 /* ---- enlarging ---- */

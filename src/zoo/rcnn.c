@@ -165,8 +165,7 @@ static nn_t box_head(nn *b, nn_t x, bool convs)
     } else {
         x = mlp_head(b, x);
     }
-    nn_pop(b);
-    return x;
+    return nn_leave(b, x);
 }
 
 /* [B*P, C, k] to [B*(C-1), P, k], the background left out. */
@@ -223,9 +222,7 @@ static det_found detect(nn *b, const roi_maps *maps, const proposals *from, nn_t
 {
     int64_t classes = nn_int_in(b, "num_classes", 91, 2, 100000);
     bool convs = nn_bool(b, "conv_head", false);
-    nn_push(b, "box_roi_pool");
-    nn_t x = roi_align(b, maps, from->boxes, 7);
-    nn_pop(b);
+    nn_t x = NN_UNDER(b, roi_align(b, maps, from->boxes, 7), "box_roi_pool");
     if (!nn_ok(b))
         return (det_found){NN_ABSENT, NN_ABSENT, NN_ABSENT};
     x = box_head(b, x, convs);
@@ -242,9 +239,7 @@ static void masks(nn *b, const roi_maps *maps, const det_found *f)
 {
     int64_t batch = f->boxes.d[0], n = f->boxes.d[1], rois = batch * n;
     bool norm = nn_bool(b, "conv_head", false);
-    nn_push(b, "mask_roi_pool");
-    nn_t x = roi_align(b, maps, f->boxes, 14);
-    nn_pop(b);
+    nn_t x = NN_UNDER(b, roi_align(b, maps, f->boxes, 14), "mask_roi_pool");
     nn_push(b, "mask_head");
     x = four_convs(b, x, norm);
     nn_pop(b);
@@ -294,17 +289,13 @@ static nn_t keypoint_head(nn *b, nn_t x)
     nn_push(b, "keypoint_predictor");
     int64_t points = nn_int_in(b, "num_keypoints", 17, 1, 10000);
     x = nn_deconv(b, "kps_score_lowres", x, points, 4, 2, 1, true);
-    x = nn_resize(b, "interpolate", x, x.d[2] * 2, x.d[3] * 2, "linear", false);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_resize(b, "interpolate", x, x.d[2] * 2, x.d[3] * 2, "linear", false));
 }
 
 static void keypoints(nn *b, const roi_maps *maps, const det_found *f)
 {
     int64_t batch = f->boxes.d[0], n = f->boxes.d[1];
-    nn_push(b, "keypoint_roi_pool");
-    nn_t x = roi_align(b, maps, f->boxes, 14);
-    nn_pop(b);
+    nn_t x = NN_UNDER(b, roi_align(b, maps, f->boxes, 14), "keypoint_roi_pool");
     x = keypoint_head(b, x); /* [R, K, 56, 56] */
     int64_t points = x.d[1], side = x.d[3];
     x = det_reshape(b, "heat", x, 4, (const int64_t[]){batch, n, points, x.d[2] * side});

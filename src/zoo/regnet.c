@@ -61,9 +61,7 @@ static nn_t transform(nn *b, nn_t x, int64_t out, int64_t stride, int64_t group_
     y = zoo_conv_norm_act(b, "b", y, grouped, "Relu", 1e-5);
     if (se_ratio > 0.0)
         y = zoo_squeeze_excite(b, "se", y, squeeze, "Relu", "Sigmoid");
-    y = zoo_conv_norm_act(b, "c", y, (nn_conv){.out = out, .k = 1}, NULL, 1e-5);
-    nn_pop(b);
-    return y;
+    return nn_leave(b, zoo_conv_norm_act(b, "c", y, (nn_conv){.out = out, .k = 1}, NULL, 1e-5));
 }
 
 static nn_t block(nn *b, nn_t x, int64_t out, int64_t stride, int64_t group_width, double se_ratio)
@@ -82,15 +80,12 @@ static nn_t trunk(nn *b, nn_t x, const plan *p)
     nn_push(b, "trunk_output");
     for (int s = 0; s < p->n; s++) {
         nn_push(b, "block%d", s + 1);
-        for (int i = 0; i < p->depths[s]; i++) {
-            nn_push(b, "block%d-%d", s + 1, i);
-            x = block(b, x, p->widths[s], i ? 1 : 2, p->groups[s], se_ratio);
-            nn_pop(b);
-        }
+        for (int i = 0; i < p->depths[s]; i++)
+            x = NN_UNDER(b, block(b, x, p->widths[s], i ? 1 : 2, p->groups[s], se_ratio),
+                         "block%d-%d", s + 1, i);
         nn_pop(b);
     }
-    nn_pop(b);
-    return x;
+    return nn_leave(b, x);
 }
 
 static void build(nn *b)

@@ -61,8 +61,7 @@ nn_t resnet_layer(nn *b, nn_t x, const resnet_stage *s)
         block.stride = 1;
         block.dilation = s->next_dilation;
     }
-    nn_pop(b);
-    return x;
+    return nn_leave(b, x);
 }
 
 /* conv1, bn1, relu, maxpool. */

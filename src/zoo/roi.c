@@ -44,9 +44,8 @@ static nn_t level_index(nn *b, const roi_maps *m, nn_t rois)
     x = nn_binary(b, "Sub", "index", x, nn_float_const(b, "lowest", (double)m->lowest));
     nn_t out = x;
     out.dtype = IR_INT64;
-    out = nn_one(b, "Cast", "cast", 1, &x, out, 1, &NN_INT("to", 7 /* ONNX's INT64 */));
-    nn_pop(b);
-    return out;
+    return nn_leave(b,
+                    nn_one(b, "Cast", "cast", 1, &x, out, 1, &NN_INT("to", 7 /* ONNX's INT64 */)));
 }
 
 /* To which image of the batch each region belongs. */

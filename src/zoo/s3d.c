@@ -17,27 +17,25 @@ static nn_t conv_bn(nn *b, nn_t x, nn_conv c)
 
 static nn_t point(nn *b, const char *name, nn_t x, int64_t out)
 {
-    nn_push(b, "%s", name);
-    x = conv_bn(b, x, (nn_conv){.out = out, .k = 1});
-    nn_pop(b);
-    return x;
+    return NN_UNDER(b, conv_bn(b, x, (nn_conv){.out = out, .k = 1}), "%s", name);
 }
 
 /* kxk in space, then k in time. */
 static nn_t separable(nn *b, const char *name, nn_t x, int64_t out, int64_t k, int64_t s)
 {
-    nn_push(b, "%s.0", name);
-    x = conv_bn(
-        b, x,
-        (nn_conv){
-            .out = out, .kernel = {1, k, k}, .strides = {1, s, s}, .pads = {0, k / 2, k / 2}});
-    nn_pop(b);
+    x = NN_UNDER(b,
+                 conv_bn(b, x,
+                         (nn_conv){.out = out,
+                                   .kernel = {1, k, k},
+                                   .strides = {1, s, s},
+                                   .pads = {0, k / 2, k / 2}}),
+                 "%s.0", name);
     nn_push(b, "%s.1", name);
-    x = conv_bn(
-        b, x,
-        (nn_conv){.out = out, .kernel = {k, 1, 1}, .strides = {s, 1, 1}, .pads = {k / 2, 0, 0}});
-    nn_pop(b);
-    return x;
+    return nn_leave(
+        b,
+        conv_bn(b, x,
+                (nn_conv){
+                    .out = out, .kernel = {k, 1, 1}, .strides = {s, 1, 1}, .pads = {k / 2, 0, 0}}));
 }
 
 static nn_t inception(nn *b, nn_t x, const int64_t out[6])
@@ -82,10 +80,7 @@ static nn_t part(nn *b, nn_t x, size_t i)
     snprintf(name, sizeof name, "%zu", 5 + i);
     if (parts[i].t)
         return pool(b, name, x, parts[i].t, parts[i].s);
-    nn_push(b, "%s", name);
-    x = inception(b, x, parts[i].out);
-    nn_pop(b);
-    return x;
+    return NN_UNDER(b, inception(b, x, parts[i].out), "%s", name);
 }
 
 static void build(nn *b)

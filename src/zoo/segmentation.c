@@ -70,9 +70,7 @@ static nn_t fcn_head(nn *b, const char *name, nn_t x)
     int64_t narrow = x.d[1] / 4;
     nn_push(b, "%s", name);
     x = conv_bn_relu(b, 0, x, (nn_conv){.out = narrow, .k = 3, .pad = 1});
-    x = NN_CONV(b, "4", x, .out = classes_of(b), .k = 1);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, NN_CONV(b, "4", x, .out = classes_of(b), .k = 1));
 }
 
 /* The mean of the whole image, everywhere. */
@@ -107,31 +105,22 @@ static nn_t aspp(nn *b, nn_t x)
     }
     nn_pop(b);
     x = nn_concat(b, "cat", RATES + 2, view, 1);
-    nn_push(b, "project");
-    x = conv_bn_relu(b, 0, x, (nn_conv){.out = 256, .k = 1});
-    nn_pop(b);
-    return x;
+    return NN_UNDER(b, conv_bn_relu(b, 0, x, (nn_conv){.out = 256, .k = 1}), "project");
 }
 
 static nn_t deeplab_head(nn *b, const char *name, nn_t x)
 {
     nn_push(b, "%s", name);
-    nn_push(b, "0");
-    x = aspp(b, x);
-    nn_pop(b);
+    x = NN_UNDER(b, aspp(b, x), "0");
     x = conv_bn_relu(b, 1, x, (nn_conv){.out = 256, .k = 3, .pad = 1});
-    x = NN_CONV(b, "4", x, .out = classes_of(b), .k = 1);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, NN_CONV(b, "4", x, .out = classes_of(b), .k = 1));
 }
 
 static nn_t lraspp_head(nn *b, nn_t high, nn_t low)
 {
     int64_t inner = nn_int_in(b, "inter_channels", 128, 1, 65536);
     nn_push(b, "classifier");
-    nn_push(b, "cbr");
-    nn_t x = conv_bn_relu(b, 0, high, (nn_conv){.out = inner, .k = 1});
-    nn_pop(b);
+    nn_t x = NN_UNDER(b, conv_bn_relu(b, 0, high, (nn_conv){.out = inner, .k = 1}), "cbr");
     nn_push(b, "scale");
     nn_t s = NN_CONV(b, "1", nn_global_avgpool(b, "0", high), .out = inner, .k = 1,
                      .no_bias = true);
@@ -140,9 +129,8 @@ static nn_t lraspp_head(nn *b, nn_t high, nn_t low)
     x = nn_mul(b, "mul", x, s);
     x = nn_resize(b, "interpolate", x, low.d[2], low.d[3], "linear", false);
     nn_t fine = NN_CONV(b, "low_classifier", low, .out = classes_of(b), .k = 1);
-    x = nn_add(b, "add", fine, NN_CONV(b, "high_classifier", x, .out = classes_of(b), .k = 1));
-    nn_pop(b);
-    return x;
+    return nn_leave(
+        b, nn_add(b, "add", fine, NN_CONV(b, "high_classifier", x, .out = classes_of(b), .k = 1)));
 }
 
 /* ---- models ---- */

@@ -14,9 +14,7 @@ static nn_t branch1(nn *b, nn_t x, int64_t half, int64_t stride)
 {
     nn_push(b, "branch1");
     x = zoo_conv_norm(b, 2, depthwise(b, 0, x, stride), (nn_conv){.out = half, .k = 1});
-    x = nn_act(b, "Relu", "4", x);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_act(b, "Relu", "4", x));
 }
 
 static nn_t branch2(nn *b, nn_t x, int64_t half, int64_t stride)
@@ -24,9 +22,7 @@ static nn_t branch2(nn *b, nn_t x, int64_t half, int64_t stride)
     nn_push(b, "branch2");
     x = nn_act(b, "Relu", "2", zoo_conv_norm(b, 0, x, (nn_conv){.out = half, .k = 1}));
     x = zoo_conv_norm(b, 5, depthwise(b, 3, x, stride), (nn_conv){.out = half, .k = 1});
-    x = nn_act(b, "Relu", "7", x);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_act(b, "Relu", "7", x));
 }
 
 /* [N, 2, C/2, H, W] with the groups and their channels swapped. */
@@ -49,17 +45,12 @@ static nn_t unit(nn *b, int index, nn_t x, int64_t out, int64_t stride)
         halves[1] = x;
     }
     halves[1] = branch2(b, halves[1], out / 2, stride);
-    x = shuffle(b, nn_concat(b, "concat", 2, halves, 1));
-    nn_pop(b);
-    return x;
+    return nn_leave(b, shuffle(b, nn_concat(b, "concat", 2, halves, 1)));
 }
 
 static nn_t conv_bn_relu(nn *b, const char *name, nn_t x, nn_conv c)
 {
-    nn_push(b, "%s", name);
-    x = nn_act(b, "Relu", "2", zoo_conv_norm(b, 0, x, c));
-    nn_pop(b);
-    return x;
+    return NN_UNDER(b, nn_act(b, "Relu", "2", zoo_conv_norm(b, 0, x, c)), "%s", name);
 }
 
 enum { STAGES = 3 };

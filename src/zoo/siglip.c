@@ -18,9 +18,8 @@ static nn_t patches(nn *b, hf c, const clip_tower *m)
     x = NN_CONV(b, "patch_embedding", x, .out = m->width, .k = patch, .stride = patch);
     x = nn_swap(b, "transpose", nn_flatten(b, "flatten", x, 2));
     nn_t at = hf_positions(b, 0, x.d[1], x.d[1]);
-    x = nn_add(b, "add", x, nn_embedding(b, "position_embedding", at, x.d[1], m->width));
-    nn_pop(b);
-    return x;
+    return nn_leave(
+        b, nn_add(b, "add", x, nn_embedding(b, "position_embedding", at, x.d[1], m->width)));
 }
 
 /* torch's MultiheadAttention: one weight [3*width, width] of which the queries take the first third. */
@@ -44,9 +43,8 @@ static nn_t probe_attention(nn *b, nn_t x, const clip_tower *m)
     nn_t q = nn_split_heads(b, "q", third(b, "q_proj", probe, w, bias, 0), m->heads);
     nn_t k = nn_split_heads(b, "k", third(b, "k_proj", x, w, bias, 1), m->heads);
     nn_t v = nn_split_heads(b, "v", third(b, "v_proj", x, w, bias, 2), m->heads);
-    x = nn_linear(b, "out_proj", hf_attend(&t, q, k, v, HF_ATTENTION(.layer = 0)), width, true);
-    nn_pop(b);
-    return x;
+    return nn_leave(
+        b, nn_linear(b, "out_proj", hf_attend(&t, q, k, v, HF_ATTENTION(.layer = 0)), width, true));
 }
 
 static nn_t pooling_head(nn *b, nn_t x, const clip_tower *m)
@@ -54,9 +52,7 @@ static nn_t pooling_head(nn *b, nn_t x, const clip_tower *m)
     nn_push(b, "head");
     x = probe_attention(b, x, m);
     x = nn_add(b, "add", x, clip_mlp(b, nn_layernorm(b, "layernorm", x, m->eps), m));
-    x = nn_squeeze(b, "squeeze", x, 1);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_squeeze(b, "squeeze", x, 1));
 }
 
 nn_t siglip_vision(nn *b, hf c, nn_t *pooled)
@@ -66,8 +62,7 @@ nn_t siglip_vision(nn *b, hf c, nn_t *pooled)
     nn_t x = clip_encoder(b, patches(b, c, &m), &m, false);
     x = nn_layernorm(b, "post_layernorm", x, m.eps);
     *pooled = hf_bool(c, "vision_use_head", true) ? pooling_head(b, x, &m) : NN_ABSENT;
-    nn_pop(b);
-    return x;
+    return nn_leave(b, x);
 }
 
 /* ---- text ---- */
@@ -88,8 +83,7 @@ static nn_t text_model(nn *b, hf c, nn_t *pooled)
     x = nn_layernorm(b, "final_layer_norm", x, m.eps);
     nn_t last = nn_slice(b, "last", x, 1, x.d[1] - 1, x.d[1]);
     *pooled = nn_linear(b, "head", nn_squeeze(b, "last/squeeze", last, 1), wide, true);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, x);
 }
 
 /* ---- classes ---- */

@@ -11,9 +11,7 @@ static nn_t fire(nn *b, const char *name, nn_t x, int64_t squeeze, int64_t expan
                      NN_CONV(b, "expand3x3", x, .out = expand, .k = 3, .pad = 1)};
     sides[0] = nn_act(b, "Relu", "expand1x1_activation", sides[0]);
     sides[1] = nn_act(b, "Relu", "expand3x3_activation", sides[1]);
-    x = nn_concat(b, "concat", 2, sides, 1);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_concat(b, "concat", 2, sides, 1));
 }
 
 typedef struct version {
@@ -42,8 +40,7 @@ static nn_t features(nn *b, nn_t x, const version *v)
             k++;
         }
     }
-    nn_pop(b);
-    return x;
+    return nn_leave(b, x);
 }
 
 static void build(nn *b)

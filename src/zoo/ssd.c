@@ -44,9 +44,7 @@ static nn_t vgg_features(nn *b, nn_t x)
     x = nn_maxpool(b, "4", vgg_stage(b, 0, x, 2, 64), &half);
     x = nn_maxpool(b, "9", vgg_stage(b, 5, x, 2, 128), &half);
     x = nn_maxpool(b, "16", vgg_stage(b, 10, x, 3, 256), &half_up); /* 75 to 38 */
-    x = vgg_stage(b, 17, x, 3, 512);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, vgg_stage(b, 17, x, 3, 512));
 }
 
 /* The last stage with its dilated replacement of the linear layers. */
@@ -60,8 +58,7 @@ static nn_t vgg_tail(nn *b, nn_t x)
     x = conv_relu(b, 1, x, (nn_conv){.out = 1024, .k = 3, .pad = 6, .dilation = 6});
     x = conv_relu(b, 3, x, (nn_conv){.out = 1024, .k = 1});
     nn_pop(b);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, x);
 }
 
 /* Each place divided by its length over the channels, times a learnt scale of each channel. */
@@ -114,9 +111,8 @@ static nn_t lite_extra(nn *b, int index, nn_t x, int64_t out)
     x = zoo_conv_norm_act(b, "1", x,
                           (nn_conv){.out = narrow, .k = 3, .stride = 2, .groups = narrow}, "Relu6",
                           lite_eps);
-    x = zoo_conv_norm_act(b, "2", x, (nn_conv){.out = out, .k = 1}, "Relu6", lite_eps);
-    nn_pop(b);
-    return x;
+    return nn_leave(b,
+                    zoo_conv_norm_act(b, "2", x, (nn_conv){.out = out, .k = 1}, "Relu6", lite_eps));
 }
 
 static void lite_maps(nn *b, nn_t image, nn_t *out)
@@ -192,8 +188,7 @@ static nn_t predict(nn *b, const ssd *s, const char *list, int i, nn_t x, int64_
     } else {
         x = NN_CONV(b, name, x, .out = out, .k = 3, .pad = 1);
     }
-    nn_pop(b);
-    return x;
+    return nn_leave(b, x);
 }
 
 /* Boxes [B, N, 4] and class scores [B, C-1, N]. */

@@ -176,9 +176,7 @@ static nn_t attention(nn *b, swin *s, nn_t x, int64_t heads, bool shifted)
     scores = nn_windows_masked(b, scores, batch, &w, &s->tables);
     scores = nn_one(b, "Softmax", "softmax", 1, &scores, scores, 1, &NN_INT("axis", -1));
     x = nn_unheads(b, nn_matmul(b, "attend", scores, part[2]));
-    x = nn_windows_join(b, nn_linear(b, "proj", x, dim, true), batch, &w);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_windows_join(b, nn_linear(b, "proj", x, dim, true), batch, &w));
 }
 
 static nn_t block(nn *b, swin *s, nn_t x, int64_t heads, bool shifted)
@@ -231,14 +229,10 @@ static nn_t features(nn *b, swin *s, nn_t x, int first)
 {
     nn_push(b, "features");
     for (int i = 0; i < s->stages; i++) {
-        for (int64_t k = 0; k < s->depths[i]; k++) {
-            nn_push(b, "%d.%d", first + 2 * i, (int)k);
-            x = block(b, s, x, s->heads[i], k % 2 == 1);
-            nn_pop(b);
-        }
-        nn_push(b, "%d", first + 2 * i + 1);
-        x = i + 1 < s->stages ? merge(b, s, x) : x;
-        nn_pop(b);
+        for (int64_t k = 0; k < s->depths[i]; k++)
+            x = NN_UNDER(b, block(b, s, x, s->heads[i], k % 2 == 1), "%d.%d", first + 2 * i,
+                         (int)k);
+        x = NN_UNDER(b, i + 1 < s->stages ? merge(b, s, x) : x, "%d", first + 2 * i + 1);
     }
     nn_pop(b);
     return nn_layernorm(b, "norm", x, eps);
@@ -281,9 +275,7 @@ static nn_t patch_embed_3d(nn *b, const swin *s, nn_t x)
         x = nn_pad(b, "pad", x, pads, "constant");
     x = nn_convolve(b, "proj", x, &patches);
     x = nn_transpose(b, "permute", x, (const int64_t[]){0, 2, 3, 4, 1});
-    x = nn_layernorm(b, "norm", x, eps);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_layernorm(b, "norm", x, eps));
 }
 
 static void build_3d(nn *b)

@@ -88,9 +88,7 @@ static nn_t attention(nn *b, swinir *s, nn_t x, int64_t heads, bool shifted)
     scores = nn_windows_masked(b, scores, batch, &w, &s->tables);
     scores = nn_softmax(b, "softmax", scores, -1);
     x = nn_unheads(b, nn_matmul(b, "attend", scores, part[2]));
-    x = nn_windows_join(b, nn_linear(b, "proj", x, s->dim, true), batch, &w);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_windows_join(b, nn_linear(b, "proj", x, s->dim, true), batch, &w));
 }
 
 static nn_t block(nn *b, swinir *s, nn_t x, int64_t heads, bool shifted)
@@ -117,9 +115,7 @@ static nn_t body_conv(nn *b, const swinir *s, const char *name, nn_t x)
     nn_push(b, "%s", name);
     x = nn_leaky(b, "1", conv3(b, "0", x, narrow), 0.2);
     x = nn_leaky(b, "3", NN_CONV(b, "2", x, .out = narrow, .k = 1), 0.2);
-    x = conv3(b, "4", x, s->dim);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, conv3(b, "4", x, s->dim));
 }
 
 static nn_t channels_last(nn *b, nn_t x)
@@ -136,15 +132,11 @@ static nn_t group(nn *b, swinir *s, nn_t x, int i)
 {
     nn_t y = x;
     nn_push(b, "layers.%d", i);
-    for (int64_t k = 0; k < s->depths[i]; k++) {
-        nn_push(b, "residual_group.blocks.%d", (int)k);
-        y = block(b, s, y, s->heads[i], k % 2 == 1);
-        nn_pop(b);
-    }
+    for (int64_t k = 0; k < s->depths[i]; k++)
+        y = NN_UNDER(b, block(b, s, y, s->heads[i], k % 2 == 1), "residual_group.blocks.%d",
+                     (int)k);
     y = channels_last(b, body_conv(b, s, "conv", channels_first(b, y)));
-    y = nn_add(b, "add", y, x);
-    nn_pop(b);
-    return y;
+    return nn_leave(b, nn_add(b, "add", y, x));
 }
 
 static nn_t with_positions(nn *b, const swinir *s, nn_t x)
@@ -186,8 +178,7 @@ static nn_t shuffle_up(nn *b, nn_t x, int64_t scale)
         snprintf(shuffle, sizeof shuffle, "%d", at++);
         x = nn_pixel_shuffle(b, shuffle, conv3(b, conv, x, factor * factor * x.d[1]), factor);
     }
-    nn_pop(b);
-    return x;
+    return nn_leave(b, x);
 }
 
 static nn_t before_upsample(nn *b, nn_t x)

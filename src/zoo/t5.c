@@ -105,9 +105,7 @@ static nn_t feed_forward(nn *b, nn_t x, const t5 *m)
     nn_t y = hf_act(b, "act", nn_linear(b, m->gated ? "wi_0" : "wi", x, m->inner, false), m->act);
     if (m->gated)
         y = nn_mul(b, "mul", y, nn_linear(b, "wi_1", x, m->inner, false));
-    y = nn_linear(b, "wo", y, m->width, false);
-    nn_pop(b);
-    return y;
+    return nn_leave(b, nn_linear(b, "wo", y, m->width, false));
 }
 
 /* One part of a block: x + part(layer_norm(x)). */
@@ -115,20 +113,15 @@ static nn_t attention_part(nn *b, int i, hf_text *t, nn_t x, const t5 *m, const 
 {
     nn_push(b, "layer.%d", i);
     nn_t y = nn_rmsnorm(b, "layer_norm", x, m->eps);
-    nn_push(b, "%s", p->name);
-    y = attention(b, t, y, m, p);
-    nn_pop(b);
-    x = nn_add(b, "add", x, y);
-    nn_pop(b);
-    return x;
+    y = NN_UNDER(b, attention(b, t, y, m, p), "%s", p->name);
+    return nn_leave(b, nn_add(b, "add", x, y));
 }
 
 static nn_t feed_forward_part(nn *b, int i, nn_t x, const t5 *m)
 {
-    nn_push(b, "layer.%d", i);
-    x = nn_add(b, "add", x, feed_forward(b, nn_rmsnorm(b, "layer_norm", x, m->eps), m));
-    nn_pop(b);
-    return x;
+    return NN_UNDER(b,
+                    nn_add(b, "add", x, feed_forward(b, nn_rmsnorm(b, "layer_norm", x, m->eps), m)),
+                    "layer.%d", i);
 }
 
 static nn_t encoder(nn *b, hf_text *t, nn_t x, const t5 *m)
@@ -143,9 +136,7 @@ static nn_t encoder(nn *b, hf_text *t, nn_t x, const t5 *m)
         x = feed_forward_part(b, 1, x, m);
         nn_pop(b);
     }
-    x = nn_rmsnorm(b, "final_layer_norm", x, m->eps);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_rmsnorm(b, "final_layer_norm", x, m->eps));
 }
 
 static nn_t decoder(nn *b, hf_text *t, hf_text *source, nn_t x, nn_t memory, const t5 *m)
@@ -162,9 +153,7 @@ static nn_t decoder(nn *b, hf_text *t, hf_text *source, nn_t x, nn_t memory, con
         x = feed_forward_part(b, 2, x, m);
         nn_pop(b);
     }
-    x = nn_rmsnorm(b, "final_layer_norm", x, m->eps);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_rmsnorm(b, "final_layer_norm", x, m->eps));
 }
 
 static void head(nn *b, nn_t x, const t5 *m)

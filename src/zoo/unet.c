@@ -261,9 +261,7 @@ static nn_t resnet(unet *u, const char *name, nn_t x, int64_t out)
     x = NN_CONV(b, "conv2", x, .out = out, .k = 3, .pad = 1);
     if (in.d[1] != out)
         in = NN_CONV(b, "conv_shortcut", in, .out = out, .k = 1);
-    x = nn_add(b, "add", in, x);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_add(b, "add", in, x));
 }
 
 static nn_t transformer_block(unet *u, nn_t x, int64_t heads, bool only_cross)
@@ -292,19 +290,14 @@ static nn_t attention(unet *u, const char *name, nn_t x, int64_t heads, bool onl
     x = nn_swap(b, "transpose", nn_flatten(b, "flatten", x, 2));
     if (u->linear)
         x = nn_linear(b, "proj_in", x, x.d[2], true);
-    for (int i = 0; i < (int)depth && nn_ok(b); i++) {
-        nn_push(b, "transformer_blocks.%d", i);
-        x = transformer_block(u, x, heads, only_cross);
-        nn_pop(b);
-    }
+    for (int i = 0; i < (int)depth && nn_ok(b); i++)
+        x = NN_UNDER(b, transformer_block(u, x, heads, only_cross), "transformer_blocks.%d", i);
     if (u->linear)
         x = nn_linear(b, "proj_out", x, x.d[2], true);
     x = nn_reshape(b, "reshape", nn_swap(b, "transpose_back", x), 4, dims);
     if (!u->linear)
         x = NN_CONV(b, "proj_out", x, .out = x.d[1], .k = 1);
-    x = nn_add(b, "add", x, in);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_add(b, "add", x, in));
 }
 
 static const char *numbered(unet *u, const char *what, int i)
@@ -359,8 +352,7 @@ static nn_t middle(unet *u, nn_t x)
         x = attention(u, "attentions.0", x, u->heads[last], false, depth_of(u, u->depths, last, 0));
         x = resnet(u, "resnets.1", x, u->width[last]);
     }
-    nn_pop(b);
-    return x;
+    return nn_leave(b, x);
 }
 
 static nn_t up_block(unet *u, nn_t x, int i)
@@ -398,11 +390,8 @@ static void build(nn *b)
     u.context = prompt(b, &u, x.d[0]);
     x = NN_CONV(b, "conv_in", x, .out = u.width[0], .k = k_in, .pad = (k_in - 1) / 2);
     x = middle(&u, down(&u, x));
-    for (int i = 0; i < u.n && nn_ok(b); i++) {
-        nn_push(b, "up_blocks.%d", i);
-        x = up_block(&u, x, i);
-        nn_pop(b);
-    }
+    for (int i = 0; i < u.n && nn_ok(b); i++)
+        x = NN_UNDER(b, up_block(&u, x, i), "up_blocks.%d", i);
     x = nn_act(b, "Swish", "conv_act", nn_groupnorm(b, "conv_norm_out", x, u.groups, u.eps));
     nn_output(b, NN_CONV(b, "conv_out", x, .out = out, .k = k_out, .pad = (k_out - 1) / 2),
               "out_sample");

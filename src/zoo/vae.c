@@ -68,9 +68,7 @@ static nn_t resnet(const vae *v, const char *name, int i, nn_t x, int64_t out)
     x = NN_CONV(b, "conv2", x, .out = out, .k = 3, .pad = 1);
     if (in.d[1] != out)
         in = NN_CONV(b, "conv_shortcut", in, .out = out, .k = 1);
-    x = nn_add(b, "add", in, x);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_add(b, "add", in, x));
 }
 
 static nn_t attention(const vae *v, nn_t x)
@@ -86,9 +84,7 @@ static nn_t attention(const vae *v, nn_t x)
     nn_t to_v = nn_linear(b, "to_v", x, width, true);
     x = nn_linear(b, "to_out.0", dx_attend(b, q, k, to_v, 1), width, true);
     x = nn_reshape(b, "reshape", nn_swap(b, "transpose_back", x), 4, dims);
-    x = nn_add(b, "add", x, in);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_add(b, "add", x, in));
 }
 
 static nn_t middle(const vae *v, nn_t x)
@@ -157,9 +153,7 @@ static nn_t decoder(const vae *v, nn_t x)
         }
         nn_pop(b);
     }
-    x = finish(v, x, out);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, finish(v, x, out));
 }
 
 static void build(nn *b)

@@ -26,9 +26,7 @@ static nn_t alex_features(nn *b, nn_t x)
     x = alex_conv(b, "6", "7", x, (nn_conv){.out = 384, .k = 3, .pad = 1});
     x = alex_conv(b, "8", "9", x, (nn_conv){.out = 256, .k = 3, .pad = 1});
     x = alex_conv(b, "10", "11", x, (nn_conv){.out = 256, .k = 3, .pad = 1});
-    x = nn_maxpool(b, "12", x, &pool);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_maxpool(b, "12", x, &pool));
 }
 
 static void classifier(nn *b, nn_t x, int64_t side, const char *const names[4])
@@ -86,8 +84,7 @@ static nn_t vgg_features(nn *b, nn_t x)
             x = vgg_conv(&s, x, widths[i], norm);
         x = nn_maxpool(b, number(&s), x, &(nn_pool){.k = 2, .stride = 2});
     }
-    nn_pop(b);
-    return x;
+    return nn_leave(b, x);
 }
 
 static void build_vgg(nn *b)

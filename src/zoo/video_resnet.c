@@ -31,9 +31,7 @@ static nn_t split_conv(nn *b, nn_t x, int64_t mid, int64_t out, int64_t s)
     nn_push(b, "0");
     x = conv(b, "0", x, mid, (const int64_t[]){1, 3}, (const int64_t[]){1, s});
     x = relu(b, "2", nn_batchnorm(b, "1", x));
-    x = conv(b, "3", x, out, (const int64_t[]){3, 1}, (const int64_t[]){s, 1});
-    nn_pop(b);
-    return x;
+    return nn_leave(b, conv(b, "3", x, out, (const int64_t[]){3, 1}, (const int64_t[]){s, 1}));
 }
 
 static nn_t conv_bn(nn *b, kind k, nn_t x, int64_t mid, int64_t out, int64_t s)
@@ -59,9 +57,7 @@ static nn_t shortcut(nn *b, kind k, nn_t x, int64_t out, int64_t s)
 static nn_t block(nn *b, kind k, nn_t x, int64_t planes, int64_t s)
 {
     int64_t in = x.d[1], mid = in * planes * 27 / (in * 9 + 3 * planes);
-    nn_push(b, "conv1");
-    nn_t y = relu(b, "2", conv_bn(b, k, x, mid, planes, s));
-    nn_pop(b);
+    nn_t y = NN_UNDER(b, relu(b, "2", conv_bn(b, k, x, mid, planes, s)), "conv1");
     nn_push(b, "conv2");
     y = conv_bn(b, k, y, mid, planes, 1);
     nn_pop(b);
@@ -79,8 +75,7 @@ static nn_t stem(nn *b, nn_t x, bool split)
         x = conv(b, "3", x, 64, time, one);
         x = relu(b, "5", nn_batchnorm(b, "4", x));
     }
-    nn_pop(b);
-    return x;
+    return nn_leave(b, x);
 }
 
 /* "full", "flat" or "split" per layer; one word is for all. */
@@ -105,11 +100,9 @@ static void build(nn *b)
     nn_t x = stem(b, nn_clip(b, 16, 112), kind_of(b, 0) == SPLIT);
     for (int i = 0; i < LAYERS; i++, planes *= 2) {
         kind k = kind_of(b, i);
-        for (int64_t j = 0; j < blocks[i]; j++) {
-            nn_push(b, "layer%d.%d", i + 1, (int)j);
-            x = block(b, k, x, planes, i > 0 && j == 0 ? 2 : 1);
-            nn_pop(b);
-        }
+        for (int64_t j = 0; j < blocks[i]; j++)
+            x = NN_UNDER(b, block(b, k, x, planes, i > 0 && j == 0 ? 2 : 1), "layer%d.%d", i + 1,
+                         (int)j);
     }
     x = nn_flatten(b, "flatten", nn_global_avgpool(b, "avgpool", x), 1);
     nn_output(b, nn_linear(b, "fc", x, nn_int(b, "num_classes", 400), true), "output");

@@ -38,9 +38,7 @@ static nn_t self_attention(nn *b, nn_t x, const vit *v)
     qkv = nn_add(b, "in_proj/add", qkv, nn_param(b, "in_proj_bias", 1, &(int64_t){3 * v->dim}));
     nn_heads(b, qkv, v->heads, parts);
     x = nn_attention(b, "attention", parts[0], parts[1], parts[2], NN_ABSENT, 0.0, false);
-    x = nn_linear(b, "out_proj", nn_unheads(b, x), v->dim, true);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_linear(b, "out_proj", nn_unheads(b, x), v->dim, true));
 }
 
 static nn_t encoder_layer(nn *b, nn_t x, const vit *v)
@@ -57,14 +55,9 @@ static nn_t encoder(nn *b, nn_t x, const vit *v)
     nn_push(b, "encoder");
     nn_t positions = nn_param(b, "pos_embedding", 3, (const int64_t[]){1, x.d[1], v->dim});
     x = nn_add(b, "add", x, positions);
-    for (int64_t i = 0; i < v->layers; i++) {
-        nn_push(b, "layers.encoder_layer_%d", (int)i);
-        x = encoder_layer(b, x, v);
-        nn_pop(b);
-    }
-    x = nn_layernorm(b, "ln", x, eps);
-    nn_pop(b);
-    return x;
+    for (int64_t i = 0; i < v->layers; i++)
+        x = NN_UNDER(b, encoder_layer(b, x, v), "layers.encoder_layer_%d", (int)i);
+    return nn_leave(b, nn_layernorm(b, "ln", x, eps));
 }
 
 /* [N, C, H, W] to [N, 1 + h*w, dim]. */
@@ -91,9 +84,7 @@ static nn_t head(nn *b, nn_t x)
                       true);
         x = nn_act(b, "Tanh", "act", x);
     }
-    x = nn_linear(b, "head", x, classes, true);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_linear(b, "head", x, classes, true));
 }
 
 static void build(nn *b)

@@ -94,9 +94,7 @@ static nn_t features(nn *b, const whisper *m)
         nn_fail(b, "the encoder needs %lld frames, not %lld", 2 * (long long)m->sources,
                 2 * (long long)x.d[1]);
     nn_t places = nn_param(b, "embed_positions.weight", 2, (const int64_t[]){m->sources, m->width});
-    x = nn_add(b, "embed_positions", x, places);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_add(b, "embed_positions", x, places));
 }
 
 static nn_t encoder(nn *b, hf_text *t, nn_t x, const whisper *m)
@@ -109,9 +107,7 @@ static nn_t encoder(nn *b, hf_text *t, nn_t x, const whisper *m)
         x = feed_forward(b, x, m, 0);
         nn_pop(b);
     }
-    x = nn_layernorm(b, "layer_norm", x, eps);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_layernorm(b, "layer_norm", x, eps));
 }
 
 static nn_t decoder(nn *b, hf_text *t, hf_text *source, nn_t memory, whisper *m)
@@ -129,9 +125,7 @@ static nn_t decoder(nn *b, hf_text *t, hf_text *source, nn_t memory, whisper *m)
         x = feed_forward(b, x, m, 1);
         nn_pop(b);
     }
-    x = nn_layernorm(b, "layer_norm", x, eps);
-    nn_pop(b);
-    return x;
+    return nn_leave(b, nn_layernorm(b, "layer_norm", x, eps));
 }
 
 static hf_text target(nn *b, int64_t batch, int64_t past, int64_t places)
