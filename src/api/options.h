@@ -54,6 +54,11 @@ typedef struct option_topic {
 } option_topic;
 
 #define OPTION_FIELD(path) offsetof(assay_options, path)
+/* The columns that every row has: an option kept in a field, and one that a function reads. */
+#define OPTION(name_, kind_, field, commands_) \
+    .name = (name_), .kind = OPTION_##kind_, .at = OPTION_FIELD(field), .commands = (commands_)
+#define OPTION_READ(name_, set_, commands_) \
+    .name = (name_), .kind = OPTION_OWN, .set = (set_), .commands = (commands_)
 #define OPTION_TOPIC(name, heading, table) \
     const option_topic name = {            \
         .title = (heading), .rows = (table), .n = sizeof(table) / sizeof *(table)}

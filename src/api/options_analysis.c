@@ -24,118 +24,67 @@ static OPTION_SETTER(set_lens)
 }
 
 static const option_row analysis[] = {
-    {.name = "lens",
-     .kind = OPTION_OWN,
-     .value = "NAME",
-     .values = "@conventions",
-     .about = "Count FLOPs by the convention of another tool; `assay lenses` lists them.",
-     .commands = "graph profile compare check validate fuse scale",
-     .set = set_lens},
-    {.name = "training",
-     .kind = OPTION_FLAG,
-     .about = "Add the cost of a training step: backward pass, gradients, optimizer states.",
-     .commands = "graph profile scale",
-     .at = OPTION_FIELD(analysis.training)},
-    {.name = "patterns",
-     .kind = OPTION_FLAG,
+    {OPTION_READ("lens", set_lens, "graph profile compare check validate fuse scale"),
+     .value = "NAME", .values = "@conventions",
+     .about = "Count FLOPs by the convention of another tool; `assay lenses` lists them."},
+    {OPTION("training", FLAG, analysis.training, "graph profile scale"),
+     .about = "Add the cost of a training step: backward pass, gradients, optimizer states."},
+    {OPTION("patterns", FLAG, analysis.patterns, "graph"),
      .about = "Name the norms, activations and attention that the file writes as several "
-              "operators.",
-     .commands = "graph",
-     .at = OPTION_FIELD(analysis.patterns)},
-    {.name = "advice",
-     .kind = OPTION_FLAG,
-     .about = "Add recommendations: evaluate the model again with one change at a time.",
-     .commands = "graph",
-     .at = OPTION_FIELD(analysis.advice)},
-    {.name = "no-advice",
-     .kind = OPTION_FLAG,
-     .about = "Leave out the recommendations.",
-     .commands = "graph profile layers map",
-     .at = OPTION_FIELD(analysis.no_advice)},
-    {.name = "live",
-     .kind = OPTION_FLAG,
-     .about = "Run the other tool itself (fvcore, thop) in this machine's Python.",
-     .commands = "validate",
-     .at = OPTION_FIELD(analysis.live)},
+              "operators."},
+    {OPTION("advice", FLAG, analysis.advice, "graph"),
+     .about = "Add recommendations: evaluate the model again with one change at a time."},
+    {OPTION("no-advice", FLAG, analysis.no_advice, "graph profile layers map"),
+     .about = "Leave out the recommendations."},
+    {OPTION("live", FLAG, analysis.live, "validate"),
+     .about = "Run the other tool itself (fvcore, thop) in this machine's Python."},
 };
 OPTION_TOPIC(options_analysis, "Analysis", analysis);
 
 static const option_row memory[] = {
-    {.name = "at",
-     .kind = OPTION_WORDS,
-     .repeatable = true,
-     .value = "LAYER",
+    {OPTION("at", WORDS, analysis.at, "memory"), .repeatable = true, .value = "LAYER",
+     .max = JOB_SNAPSHOTS_MOST,
      .about = "Show what is alive while this layer runs: its name, a value that it produces, or "
-              "its step.",
-     .commands = "memory",
-     .at = OPTION_FIELD(analysis.at),
-     .max = JOB_SNAPSHOTS_MOST},
-    {.name = "allocations",
-     .kind = OPTION_FLAG,
+              "its step."},
+    {OPTION("allocations", FLAG, analysis.allocations, NULL),
      .about = "Write the memory plan in full: placement, allocations and frees in order, "
-              "snapshots.",
-     .at = OPTION_FIELD(analysis.allocations)},
+              "snapshots."},
 };
 OPTION_TOPIC(options_memory, "Memory plan", memory);
 
 static const option_row hardware[] = {
-    {.name = "hardware",
-     .kind = OPTION_WORD,
-     .value = "NAME|FILE",
-     .values = "@devices",
+    {OPTION("hardware", WORD, hardware.names, "graph profile bench layers map devices pipeline"),
+     .value = "NAME|FILE", .values = "@devices",
      .about = "Use the roofline of this device: a name that `assay devices` lists, `this`, or a "
-              ".json or .csv file. map takes several names, or `all`.",
-     .commands = "graph profile bench layers map devices pipeline",
-     .at = OPTION_FIELD(hardware.names)},
-    {.name = "goal",
-     .kind = OPTION_WORD,
-     .value = "latency[:10ms]",
+              ".json or .csv file. map takes several names, or `all`."},
+    {OPTION("goal", WORD, hardware.goal, "map"), .value = "latency[:10ms]",
      .values = "latency|throughput|memory|power|energy",
      .about = "Rank devices by latency, throughput, memory, power or energy, with or without a "
-              "limit.",
-     .commands = "map",
-     .at = OPTION_FIELD(hardware.goal)},
+              "limit."},
 };
 OPTION_TOPIC(options_hardware, "Hardware", hardware);
 
 static const option_row machine[] = {
-    {.name = "quick",
-     .kind = OPTION_FLAG,
-     .about = "Measure for five seconds, with wider intervals.",
-     .commands = "machine",
-     .at = OPTION_FIELD(hardware.quick)},
-    {.name = "calibrate",
-     .kind = OPTION_FLAG,
-     .about = "Run models too, so that times on `this` are predicted from measured kernels.",
-     .commands = "machine",
-     .at = OPTION_FIELD(hardware.calibrate)},
+    {OPTION("quick", FLAG, hardware.quick, "machine"),
+     .about = "Measure for five seconds, with wider intervals."},
+    {OPTION("calibrate", FLAG, hardware.calibrate, "machine"),
+     .about = "Run models too, so that times on `this` are predicted from measured kernels."},
 };
 OPTION_TOPIC(options_machine, "Machine", machine);
 
 static const option_row fusion[] = {
-    {.name = "strategy",
-     .kind = OPTION_CHOICE,
-     .values = "none|conventional|aggressive", /* in the order of fuse_strategy */
+    {OPTION("strategy", CHOICE, fusion.strategy, "fuse"),
+     .values = "none|conventional|aggressive" /* in the order of fuse_strategy */, .initial = 1,
      .about = "Choose how far layers are joined: not at all, in chains, or also residual adds, "
-              "operands and whole blocks.",
-     .commands = "fuse",
-     .at = OPTION_FIELD(fusion.strategy),
-     .initial = 1},
-    {.name = "against-engine",
-     .kind = OPTION_FLAG,
-     .about = "Show the groups beside what the engine fuses. Nothing is run.",
-     .commands = "fuse",
-     .at = OPTION_FIELD(fusion.against_engine)},
+              "operands and whole blocks."},
+    {OPTION("against-engine", FLAG, fusion.against_engine, "fuse"),
+     .about = "Show the groups beside what the engine fuses. Nothing is run."},
 };
 OPTION_TOPIC(options_fusion, "Fusion", fusion);
 
 static const option_row scaling_rows[] = {
-    {.name = "solve",
-     .kind = OPTION_OWN,
-     .repeatable = true,
+    {OPTION_READ("solve", api_set_question, "scale"), .repeatable = true,
      .value = "[NAME:]WHAT<=LIMIT",
-     .about = "Find the largest size within a limit, as in memory<=24GB or side:macs<=100G.",
-     .commands = "scale",
-     .set = api_set_question},
+     .about = "Find the largest size within a limit, as in memory<=24GB or side:macs<=100G."},
 };
 OPTION_TOPIC(options_scaling, "Scaling", scaling_rows);
