@@ -72,12 +72,12 @@ static long run_wrk(const char *url, const char *path, const char *seconds, doub
 
 static bool measure(const served *s, const char *seconds)
 {
-    static const char *const paths[] = {"health",        "api/v1/runs",
-                                        "api/v1/runs/1", "api/v1/trend?model=lenet&metric=macs",
-                                        "metrics",       ""};
+    static const char *const paths[] = {"health",           "api/v1/records",
+                                        "api/v1/records/1", "api/v1/trend?model=lenet&metric=macs",
+                                        "metrics",          ""};
     bool good = true;
     double rate;
-    run_wrk(s->url, "api/v1/runs", "2", &rate); /* threads and stores are there */
+    run_wrk(s->url, "api/v1/records", "2", &rate); /* threads and stores are there */
     long first = resident_kib(s->pid);
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         long before = resident_kib(s->pid), errors = run_wrk(s->url, paths[i], seconds, &rate);

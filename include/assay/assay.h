@@ -262,7 +262,7 @@ ASSAY_API bool assay_option_at(size_t index, assay_option_info *out);
  *     "capacity"     assay_capacity()
  *     "validation"   assay_validate()
  *     "machine"      assay_machine_measure(), assay_machine_open()
- *     "runs", "models", "trend"                      assay_store_list(), _models(), _trend()
+ *     "records", "models", "trend"                   assay_store_list(), _models(), _trend()
  *
  * Freed by assay_result_free(). */
 typedef struct assay_result assay_result;

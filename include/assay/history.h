@@ -10,8 +10,8 @@
  *
  *     assay_result *list;
  *     assay_store_list(store, NULL, &list, &err);
- *     for (size_t i = 0; i < assay_result_count(list, "runs"); i++) {
- *         snprintf(path, sizeof path, "runs.%zu.model", i);
+ *     for (size_t i = 0; i < assay_result_count(list, "records"); i++) {
+ *         snprintf(path, sizeof path, "records.%zu.model", i);
  *         puts(assay_result_text(list, path));
  *     }
  *     assay_result_free(list);
@@ -89,7 +89,7 @@ typedef struct assay_record_filter {
     int64_t offset;    /* matching records to skip, the newest first */
 } assay_record_filter;
 
-/* Lists records, newest first: a result of kind "runs". `filter` may be NULL. "total" counts all that match. */
+/* Lists records, newest first: a result of kind "records". `filter` may be NULL. "total" counts all that match. */
 ASSAY_API assay_status assay_store_list(assay_store *store, const assay_record_filter *filter,
                                         assay_result **out, assay_error *err);
 /* Lists models by name, each with its newest record: a result of kind "models". */

@@ -117,7 +117,7 @@ assay_status assay_tags_check(const char *const *tags, size_t n, assay_error *er
     return s;
 }
 
-/* ---- one run ---- */
+/* ---- one record ---- */
 
 static assay_status with_document(assay_store *db, int64_t id,
                                   assay_status (*use)(str text, void *ctx, assay_error *err),
@@ -150,7 +150,7 @@ assay_status assay_store_get(assay_store *db, int64_t id, const char *kind, assa
     getting g = {name, kind, out};
     err_clear(err);
     *out = NULL;
-    snprintf(name, sizeof name, "run %lld", (long long)id);
+    snprintf(name, sizeof name, "record %lld", (long long)id);
     return with_document(db, id, as_result, &g, err);
 }
 
@@ -264,7 +264,8 @@ static assay_status since_of(const char *text, int64_t *out, assay_error *err)
 }
 
 /* The caller's struct may be older, and shorter. */
-assay_status api_run_filter(const assay_record_filter *given, store_filter *out, assay_error *err)
+assay_status api_record_filter(const assay_record_filter *given, store_filter *out,
+                               assay_error *err)
 {
     assay_record_filter f;
     TRY(TAKE(given, f, err));
@@ -283,8 +284,8 @@ assay_status assay_store_list(assay_store *db, const assay_record_filter *filter
     store_filter f;
     err_clear(err);
     *out = NULL;
-    TRY(api_run_filter(filter, &f, err));
-    assay_result *r = job_result_new(&runs_kind, LIST_BYTES);
+    TRY(api_record_filter(filter, &f, err));
+    assay_result *r = job_result_new(&records_kind, LIST_BYTES);
     assay_status s = r ? store_list(db->s, &f, r->arena, r->data, err) : err_no_memory(err);
     return api_hand_result(s, r, out);
 }
@@ -309,7 +310,7 @@ assay_status assay_store_export(assay_store *db, const assay_record_filter *filt
     err_clear(err);
     *out = NULL;
     *n = 0;
-    TRY(api_run_filter(filter, &f, err));
+    TRY(api_record_filter(filter, &f, err));
     return api_hand_text(store_export(db->s, &f, &text, n_runs ? n_runs : &own, err), &text, out, n,
                          err);
 }

@@ -10,6 +10,7 @@ struct assay_store {
     store *s;
 };
 
-assay_status api_run_filter(const assay_record_filter *given, store_filter *out, assay_error *err);
+assay_status api_record_filter(const assay_record_filter *given, store_filter *out,
+                               assay_error *err);
 
 #endif

@@ -13,7 +13,7 @@
 #include "jobs/measure.h"
 #include "profile/profile_fields.h"
 
-/* ---- the context of a run that has no profile ---- */
+/* ---- the context of a record that has no profile ---- */
 
 static void describe_engine(const assay_options *o, profile *p)
 {

@@ -19,14 +19,14 @@ static assay_status explain_none(assay_store *db, const store_filter *f, const m
                                  arena *a, assay_error *err)
 {
     const store_filter any = {.model = f->model, .limit = 1};
-    history_list runs = {0}, of_model = {0};
+    history_list records = {0}, of_model = {0};
     history_models models = {0};
     const char *names[64];
     uint32_t n = 0;
-    TRY(store_list(db->s, f, a, &runs, err));
+    TRY(store_list(db->s, f, a, &records, err));
     TRY(store_list(db->s, &any, a, &of_model, err));
     TRY(store_models(db->s, a, &models, err));
-    if (runs.n)
+    if (records.n)
         return err_fail(err, ASSAY_ERR_USAGE, "no record of '" STR_FMT "' in the history has %s%s",
                         STR_ARG(f->model), m->name, m->measured ? " (none was measured)" : "");
     if (of_model.n)
@@ -43,7 +43,7 @@ static assay_status explain_none(assay_store *db, const store_filter *f, const m
     return s;
 }
 
-/* "61.2 ms is above 50 ms, from the 22 runs before it." */
+/* "61.2 ms is above 50 ms, from the 22 records before it." */
 static str why_text(const alert *q, const history_alert *x, arena *a)
 {
     static const char *const words[] = {[ALERT_GT] = "above",
@@ -56,8 +56,8 @@ static str why_text(const alert *q, const history_alert *x, arena *a)
     sbuf_printf(&b, " is%s %s ", x->verdict == ALERT_FIRED ? "" : " not", words[q->op]);
     view_put_number(&b, x->limit, unit);
     if (q->fn)
-        sbuf_printf(&b, ", from the %u run%s before it", x->window_runs,
-                    x->window_runs == 1 ? "" : "s");
+        sbuf_printf(&b, ", from the %u record%s before it", x->window_records,
+                    x->window_records == 1 ? "" : "s");
     sbuf_putc(&b, '.');
     str out = b.failed ? (str){"", 0} : str_copy(a, (str){b.p, (uint32_t)b.n});
     sbuf_free(&b);
@@ -125,7 +125,7 @@ static assay_status fill_trend(assay_store *db, const assay_trend_request *r, as
         return api_no_such_metric(str_of(r->metric), err);
     if (!r->model || !*r->model)
         return err_fail(err, ASSAY_ERR_USAGE, "no model. Name the model of the trend.");
-    TRY(api_run_filter(&given, &f, err));
+    TRY(api_record_filter(&given, &f, err));
     /* Expressions are read before anything else: a slip in one is not hidden by an empty history. */
     TRY(judge_all(db, &f, r, out->arena, &alerts, err));
     TRY(read_series(db, &f, m, r->all, out, err));

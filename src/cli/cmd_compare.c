@@ -93,9 +93,9 @@ static int run_them(cli_args *a, comparing *c)
 static int compare_opened(cli_args *a, comparing *c)
 {
     if (a->history.save && !a->measure)
-        return cli_complain_text(
-            ASSAY_ERR_USAGE, "compare keeps what it measures: --save goes with --measure. `assay "
-                             "MODEL --save` keeps a static profile.");
+        return cli_complain_text(ASSAY_ERR_USAGE,
+                                 "compare --save requires --measure. `assay MODEL --save` stores a "
+                                 "static profile.");
     int named = 1;
     c->precision = assay_options_get(a->options, "precision");
     for (const char *p = c->precision; p && *p; p++)

@@ -1,4 +1,4 @@
-/* assay history: results that were kept. One row per thing it does. */
+/* assay history: lists, shows, tags, deletes, exports and imports records. A row per subcommand. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,29 +8,29 @@
 typedef struct history_task {
     cli_args *args;
     assay_store *store;
-    const char *const *words; /* behind the verb */
+    const char *const *words; /* after the subcommand */
     int n_words;
 } history_task;
 
 typedef struct verb_row {
-    const char *name, *words; /* what follows it */
+    const char *name, *words; /* its arguments */
     int min_words, max_words;
-    bool writes;         /* the file is made when it is not there */
-    const char *options; /* that it takes */
+    bool writes;         /* creates a missing file */
+    const char *options; /* accepted options */
     int (*run)(history_task *t);
 } verb_row;
 
 /* ---- words ---- */
 
-static int run_number(const char *word, int64_t *id)
+static int record_number(const char *word, int64_t *id)
 {
     char *end;
     errno = 0;
     long long v = strtoll(word, &end, 10);
     if (*word < '0' || *word > '9' || *end || errno || v < 1)
-        return cli_complain_text(ASSAY_ERR_USAGE,
-                                 "'%.100s' is not the number of a run. `assay history` lists them.",
-                                 word);
+        return cli_complain_text(
+            ASSAY_ERR_USAGE, "'%.100s' is not the number of a record. `assay history` lists them.",
+            word);
     *id = v;
     return ASSAY_OK;
 }
@@ -47,34 +47,34 @@ static assay_record_filter filter_of(const cli_args *a, int64_t limit)
 
 /* ---- list ---- */
 
-static int list_runs(history_task *t)
+static int list_records(history_task *t)
 {
     cli_args *a = t->args;
     const bool people = a->output.paths.n == 0 &&
                         (!a->output.format || strcmp(a->output.format, "console") == 0);
     const assay_record_filter f = filter_of(a, people ? 20 : 0);
     cli_job j = {.args = a};
-    assay_result *runs = NULL;
+    assay_result *records = NULL;
     assay_error err;
     int code = cli_job_open_outputs(&j);
-    if (!code && assay_store_list(t->store, &f, &runs, &err) != ASSAY_OK)
+    if (!code && assay_store_list(t->store, &f, &records, &err) != ASSAY_OK)
         code = cli_complain(&err);
     if (!code)
-        code = cli_view(&j, runs);
-    assay_result_free(runs);
+        code = cli_view(&j, records);
+    assay_result_free(records);
     cli_job_close(&j);
     return code;
 }
 
 /* ---- show ---- */
 
-static int show_run(history_task *t)
+static int show_record(history_task *t)
 {
     cli_job j = {.args = t->args};
     assay_result *r = NULL;
     assay_error err;
     int64_t id = 0;
-    int code = run_number(t->words[0], &id);
+    int code = record_number(t->words[0], &id);
     if (!code)
         code = cli_job_open_outputs(&j);
     if (!code && assay_store_get(t->store, id, NULL, &r, &err) != ASSAY_OK)
@@ -92,7 +92,7 @@ static int change_tags(history_task *t, bool add)
 {
     assay_error err;
     int64_t id = 0;
-    int code = run_number(t->words[0], &id);
+    int code = record_number(t->words[0], &id);
     const size_t n = (size_t)t->n_words - 1;
     if (code)
         return code;
@@ -101,25 +101,25 @@ static int change_tags(history_task *t, bool add)
     return s == ASSAY_OK ? ASSAY_OK : cli_complain(&err);
 }
 
-static int tag_run(history_task *t)
+static int tag_record(history_task *t)
 {
     return change_tags(t, true);
 }
 
-static int untag_run(history_task *t)
+static int untag_record(history_task *t)
 {
     return change_tags(t, false);
 }
 
-static int delete_runs(history_task *t)
+static int delete_records(history_task *t)
 {
     assay_error err;
     int64_t id = 0;
     int code = ASSAY_OK;
     for (int i = 0; i < t->n_words && !code; i++)
-        code = run_number(t->words[i], &id);
+        code = record_number(t->words[i], &id);
     for (int i = 0; i < t->n_words && !code; i++) {
-        run_number(t->words[i], &id);
+        record_number(t->words[i], &id);
         if (assay_store_delete(t->store, id, &err) != ASSAY_OK)
             code = cli_complain(&err);
     }
@@ -134,15 +134,14 @@ static int put_lines(history_task *t, assay_output **file)
     assay_error err;
     char *text = NULL;
     size_t n;
-    uint64_t runs = 0;
-    int code = t->n_words ? run_number(t->words[0], &f.id) : ASSAY_OK;
+    uint64_t records = 0;
+    int code = t->n_words ? record_number(t->words[0], &f.id) : ASSAY_OK;
     if (code)
         return code;
-    if (assay_store_export(t->store, &f, &text, &n, &runs, &err) != ASSAY_OK)
+    if (assay_store_export(t->store, &f, &text, &n, &records, &err) != ASSAY_OK)
         return cli_complain(&err);
-    if (t->n_words && !runs)
-        code = cli_complain_text(ASSAY_ERR_USAGE, "There is no run %.30s in the history.",
-                                 t->words[0]);
+    if (t->n_words && !records)
+        code = cli_complain_text(ASSAY_ERR_USAGE, "the history has no record %.30s", t->words[0]);
     else if (!*file)
         code = cli_print(text, n);
     else {
@@ -150,20 +149,21 @@ static int put_lines(history_task *t, assay_output **file)
         *file = NULL;
         code = assay_output_commit(out, text, n, &err) == ASSAY_OK ? ASSAY_OK : cli_complain(&err);
         if (!code && !t->args->output.quiet)
-            printf("%llu runs written to %s.\n", (unsigned long long)runs,
+            printf("%llu records written to %s\n", (unsigned long long)records,
                    t->args->output.paths.items[0]);
     }
     assay_free(text);
     return code;
 }
 
-static int export_runs(history_task *t)
+static int export_records(history_task *t)
 {
     const cli_args *a = t->args;
     assay_output *file = NULL;
     assay_error err;
     if (a->output.paths.n > 1)
-        return cli_complain_text(ASSAY_ERR_USAGE, "history export writes one file: -o FILE.jsonl.");
+        return cli_complain_text(ASSAY_ERR_USAGE,
+                                 "history export writes one file. Use -o FILE.jsonl.");
     if (a->output.paths.n && strcmp(a->output.paths.items[0], "-") != 0 &&
         assay_output_open(a->output.paths.items[0], &file, &err) != ASSAY_OK)
         return cli_complain(&err);
@@ -180,8 +180,8 @@ static int import_files(history_task *t)
         if (assay_store_import(t->store, t->words[i], &added, &known, &err) != ASSAY_OK)
             return cli_complain(&err);
         if (!t->args->output.quiet)
-            printf("%s: %llu added, %llu there already.\n", t->words[i], (unsigned long long)added,
-                   (unsigned long long)known);
+            printf("%s: %llu added, %llu already in the history\n", t->words[i],
+                   (unsigned long long)added, (unsigned long long)known);
     }
     return ASSAY_OK;
 }
@@ -192,12 +192,12 @@ static int import_files(history_task *t)
 #define SHOWING   "db output format json quiet color columns ascii no-graphs no-details "
 
 static const verb_row verbs[] = {
-    {"list", "", 0, 0, false, SELECTING SHOWING, list_runs},
-    {"show", "RUN", 1, 1, false, SHOWING "top depth verbose rows", show_run},
-    {"tag", "RUN NAME ...", 2, CLI_MAX_WORDS, false, "db", tag_run},
-    {"untag", "RUN NAME ...", 2, CLI_MAX_WORDS, false, "db", untag_run},
-    {"delete", "RUN ...", 1, CLI_MAX_WORDS, false, "db", delete_runs},
-    {"export", "[RUN]", 0, 1, false, SELECTING "output quiet", export_runs},
+    {"list", "", 0, 0, false, SELECTING SHOWING, list_records},
+    {"show", "ID", 1, 1, false, SHOWING "top depth verbose rows", show_record},
+    {"tag", "ID NAME ...", 2, CLI_MAX_WORDS, false, "db", tag_record},
+    {"untag", "ID NAME ...", 2, CLI_MAX_WORDS, false, "db", untag_record},
+    {"delete", "ID ...", 1, CLI_MAX_WORDS, false, "db", delete_records},
+    {"export", "[ID]", 0, 1, false, SELECTING "output quiet", export_records},
     {"import", "FILE ...", 1, CLI_MAX_WORDS, true, "db quiet", import_files},
 };
 enum { N_VERBS = sizeof verbs / sizeof *verbs };
@@ -215,8 +215,8 @@ static const verb_row *find_verb(const char *word)
             return &verbs[i];
     const char *near = cli_nearest(word, verb_at, NULL);
     cli_complain_text(ASSAY_ERR_USAGE,
-                      "history cannot '%.60s'.%s%s%s It can list, show, tag, untag, "
-                      "delete, export and import.",
+                      "unknown subcommand of history: '%.60s'.%s%s%s Use list, show, tag, "
+                      "untag, delete, export or import.",
                       word, near ? " Did you mean '" : "", near ? near : "", near ? "'?" : "");
     return NULL;
 }
@@ -224,9 +224,9 @@ static const verb_row *find_verb(const char *word)
 static int check_options(const cli_args *a, const verb_row *v)
 {
     char why[64];
-    snprintf(why, sizeof why, "history %s does not take it", v->name);
+    snprintf(why, sizeof why, "history %s does not accept it", v->name);
     if (a->history.tags.n > 1)
-        return cli_complain_text(ASSAY_ERR_USAGE, "history selects by one --tag at a time.");
+        return cli_complain_text(ASSAY_ERR_USAGE, "history selects by one --tag");
     return cli_allow_options(a, v->options, why);
 }
 
@@ -239,7 +239,7 @@ static int run_history(cli_args *args)
         return ASSAY_ERR_USAGE;
     t.n_words = args->n_words ? args->n_words - 1 : 0;
     if (t.n_words < v->min_words || t.n_words > v->max_words)
-        return cli_complain_text(ASSAY_ERR_USAGE, "history %s takes %s.", v->name,
+        return cli_complain_text(ASSAY_ERR_USAGE, "history %s takes %s", v->name,
                                  *v->words ? v->words : "options only");
     int code = check_options(args, v);
     if (code)
@@ -253,27 +253,27 @@ static int run_history(cli_args *args)
 
 static const char *const history_examples[] = {
     "assay bench model.onnx --save --tag nightly",
-    "measure, and keep the result",
+    "measure and store the result",
     "assay history --model resnet50 --since 30d",
-    "what was kept of a model in a month",
-    "assay history show 12 -o run12.html",
-    "a run again, in any format",
+    "records of a model in the last 30 days",
+    "assay history show 12 -o record12.html",
+    "show a record in any format",
     "assay history tag 12 release-1.4",
-    "a name for a run",
+    "tag a record",
     "assay history export --tag nightly -o nightly.jsonl",
-    "runs with their tags, for another machine",
+    "export records with their tags",
     "assay history import nightly.jsonl result.json",
-    "what was exported, or single results",
+    "import exported records or single results",
     NULL,
 };
 
 const cli_command command_history = {
     .name = "history",
-    .words = "[list|show|tag|untag|delete|export|import] [RUN|FILE...]",
-    .about = "List, show, tag, delete, export or import results that were kept with --save.",
+    .words = "[list|show|tag|untag|delete|export|import] [ID|FILE...]",
+    .about = "List, show, tag, delete, export or import the results stored by --save.",
     .more = "The history is an SQLite file: --db FILE, else $ASSAY_DB, else assay/history.db in "
-            "$XDG_DATA_HOME or ~/.local/share. If ASSAY_DB is set, every measuring command keeps "
-            "its result.",
+            "$XDG_DATA_HOME or ~/.local/share. If ASSAY_DB is set, every measuring command "
+            "stores its result.",
     .examples = history_examples,
     .max_words = CLI_MAX_WORDS,
     .classes = "screen page result",

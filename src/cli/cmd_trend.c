@@ -1,4 +1,4 @@
-/* assay trend: a metric over the runs of a model, and alerts on it for cron. */
+/* assay trend: a metric over the records of a model, with alerts. */
 #include <string.h>
 
 #include "cli/views.h"
@@ -47,7 +47,7 @@ static int run_trend(cli_args *args)
     assay_error err;
     int code = ASSAY_OK;
     if (args->history.tags.n > 1)
-        code = cli_complain_text(ASSAY_ERR_USAGE, "trend selects by one --tag at a time.");
+        code = cli_complain_text(ASSAY_ERR_USAGE, "trend selects by one --tag");
     if (!code)
         code = cli_job_open_outputs(&j);
     if (!code && assay_store_open(args->history.db, false, &store, &err) != ASSAY_OK)
@@ -61,13 +61,13 @@ static int run_trend(cli_args *args)
 
 static const char *const trend_examples[] = {
     "assay trend resnet50",
-    "the median latency of what was kept, run by run",
+    "median latency of each record",
     "assay trend resnet50 --metric throughput --since 90d -f csv",
-    "another metric, for a spreadsheet",
+    "another metric, as CSV",
     "assay trend resnet50 -q --alert 'p95 > 1.2x median(30d)'",
-    "for cron: exit 6 and a sentence when the newest run is beyond",
+    "for cron: exit 6 and a message if the newest record exceeds the limit",
     "assay trend resnet50 --alert 'memory > 2GB' --alert 'fps < 0.9x mean(20)'",
-    "several, against a value or against runs",
+    "several alerts: against a value, against earlier records",
     NULL,
 };
 
@@ -78,8 +78,8 @@ const cli_command command_trend = {
     .more = "Records are compared with those of the same machine, batch, precision and shapes as "
             "the newest one. An alert is METRIC OP VALUE or METRIC OP [Nx] FUNC(WINDOW): > >= < "
             "<=, median mean min max last, and a window of 30d, 12h, 2w, a number of records, or "
-            "all. Exit 6 if one fires, 7 if there is nothing to compare with. docs/history.md has "
-            "the statistics.",
+            "all. Exit 6 if one fires, 7 if there is nothing to compare with. See docs/history.md."
+            "",
     .examples = trend_examples,
     .min_words = 1,
     .max_words = 1,

@@ -19,7 +19,7 @@ int cli_keep_open(const cli_args *a, assay_store **out)
     *out = NULL;
     if (!a->history.save && !by_itself && (a->history.tags.n || a->history.db))
         return cli_complain_text(ASSAY_ERR_USAGE,
-                                 "--%s is of a run that is kept in the history: add --save.",
+                                 "--%s is for results stored in the history. Add --save.",
                                  a->history.tags.n ? "tag" : "db");
     if (!a->history.save && !by_itself)
         return ASSAY_OK;
@@ -34,6 +34,6 @@ int cli_kept(const cli_args *a, assay_status s, int64_t id, const assay_error *e
     if (s != ASSAY_OK)
         return cli_complain(err);
     if (!a->output.quiet)
-        fprintf(stderr, "assay: Kept in the history as run %lld.\n", (long long)id);
+        fprintf(stderr, "assay: stored in the history as record %lld\n", (long long)id);
     return ASSAY_OK;
 }

@@ -1,5 +1,5 @@
-/* Runs that a history keeps and how a figure moved over them: results "assay.runs/1", "assay.models/1" and
- * "assay.trend/1" (history_fields.c). All pointers live in the arena of whoever asked. Times are seconds since 1970, UTC.
+/* Records of a history and the trend of a metric over them: results "assay.records/1", "assay.models/1" and
+ * "assay.trend/1" (history_fields.c). All pointers are in the arena of the caller. Times are seconds since 1970, UTC.
  */
 #ifndef PROFILE_HISTORY_H
 #define PROFILE_HISTORY_H
@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "profile/metrics.h"
 
-/* The figures that a list of runs shows. */
+/* Metrics that a list of records shows. */
 enum {
     HISTORY_P50,
     HISTORY_P95,
@@ -20,7 +20,7 @@ enum {
 };
 extern const char *const history_metrics[HISTORY_FIGURES]; /* names in metric_table */
 
-typedef struct history_run {
+typedef struct history_record {
     int64_t id, created_s;
     str kind; /* "profile", "pipeline", "machine", "watch" */
     str model, command, host, precision, device;
@@ -28,18 +28,18 @@ typedef struct history_run {
     metric_value figures[HISTORY_FIGURES];
     const str *tags;
     uint32_t n_tags;
-} history_run;
+} history_record;
 
 typedef struct history_list {
-    const history_run *runs; /* newest first */
+    const history_record *records; /* newest first */
     uint32_t n;
-    uint64_t total; /* that match, shown or not */
+    uint64_t total; /* matching records, listed or not */
 } history_list;
 
 typedef struct history_model {
     str model;
-    uint64_t runs;
-    history_run newest;
+    uint64_t records;
+    history_record newest;
 } history_model;
 
 typedef struct history_models {
@@ -47,9 +47,9 @@ typedef struct history_models {
     uint32_t n;
 } history_models;
 
-extern const result_kind runs_kind, models_kind;
+extern const result_kind records_kind, models_kind;
 
-/* ---- one figure over time ---- */
+/* ---- one metric over time ---- */
 
 typedef struct history_point {
     int64_t id, created_s;
@@ -57,13 +57,13 @@ typedef struct history_point {
     const char *change; /* "better" or "worse" where a new level begins; NULL elsewhere */
 } history_point;
 
-/* Where the level moved: the run that is the first of the new level. */
+/* Where the level changed: the first record of the new level. */
 typedef struct history_change {
     uint32_t at; /* index of that point */
     int64_t id, created_s;
     double before, after; /* medians of the levels on both sides */
     double ratio;         /* after / before; NaN when that is 0 */
-    double p;             /* how often chance alone does as much; 0: the metric is exact */
+    double p;             /* probability of such a change by chance; 0: the metric is exact */
     bool worse;
 } history_change;
 
@@ -72,8 +72,8 @@ typedef enum alert_verdict { ALERT_QUIET, ALERT_FIRED, ALERT_INCONCLUSIVE } aler
 typedef struct history_alert {
     str expression;
     alert_verdict verdict; /* inconclusive: there was nothing to compare */
-    double value, limit;   /* of the newest run, and what it was compared with; NaN: nothing */
-    uint32_t window_runs;
+    double value, limit;   /* of the newest record, and what it was compared with; NaN: unknown */
+    uint32_t window_records;
     str why; /* a sentence */
 } history_alert;
 
@@ -82,11 +82,11 @@ typedef struct history_trend {
     const char *metric, *title; /* of metric_table */
     metric_unit unit;
     bool more_is_better;
-    str setup;             /* what the runs have in common, for people */
+    str setup;             /* what the records have in common, as text */
     history_point *points; /* oldest first */
     uint32_t n;
-    uint64_t left_out;                     /* runs of the model with another setup */
-    uint64_t older;                        /* runs that are more than a trend looks at */
+    uint64_t left_out;                     /* records of the model with another setup */
+    uint64_t older;                        /* records beyond the limit of a trend */
     double median, mean, min, max, newest; /* NaN without points */
     const history_change *changes;
     uint32_t n_changes;
@@ -96,7 +96,7 @@ typedef struct history_trend {
 
 extern const result_kind trend_kind;
 
-/* A trend of this metric, with nothing in it yet. */
+/* Returns an empty trend of this metric. */
 history_trend trend_of(const metric_row *m);
 
 #endif

@@ -1,5 +1,5 @@
-/* "assay.runs/1", "assay.models/1" and "assay.trend/1": the fields of what a history tells. docs/history.md explains
- * them. */
+/* "assay.records/1", "assay.models/1" and "assay.trend/1": their field tables
+ * (docs/history.md). */
 #include "base/clock.h"
 #include "profile/history.h"
 
@@ -62,25 +62,27 @@ static const field_codec time_codec = {
 #define TIME(T, about_) \
     FIELD_AS(T, "created", created_s, CODEC, NONE, "When", about_, .codec = &time_codec)
 
-/* ---- runs ---- */
+/* ---- records ---- */
 
-#define FIGURE(key_, index_, unit_, label_, about_)                             \
-    FIELD_AS(history_run, key_, figures[index_], NUMBER, unit_, label_, about_, \
+#define FIGURE(key_, index_, unit_, label_, about_)                                \
+    FIELD_AS(history_record, key_, figures[index_], NUMBER, unit_, label_, about_, \
              .absent = FIELD_NULL)
 
-static const field run_rows[] = {
-    FIELD(history_run, id, I64, NONE, "Run", "Number of the run in its history."),
-    FIELD(history_run, kind, STR, NONE, "Kind", "profile, pipeline, machine or watch.",
+static const field record_rows[] = {
+    FIELD(history_record, id, I64, NONE, "Record", "Number of the record in its history."),
+    FIELD(history_record, kind, STR, NONE, "Kind", "profile, pipeline, machine or watch.",
           .absent = FIELD_NULL),
-    FIELD(history_run, model, STR, NONE, "Model", "The model as the user named it.",
+    FIELD(history_record, model, STR, NONE, "Model", "The model as the user named it.",
           .absent = FIELD_NULL),
-    TIME(history_run, "When the result was made, UTC."),
-    FIELD(history_run, command, STR, NONE, "Command", "Command line.", .absent = FIELD_NULL),
-    FIELD(history_run, host, STR, NONE, "Host", "The machine it ran on.", .absent = FIELD_NULL),
-    FIELD(history_run, precision, STR, NONE, "Type", "Precision of the runs.",
+    TIME(history_record, "When the result was produced, UTC."),
+    FIELD(history_record, command, STR, NONE, "Command", "Command line.", .absent = FIELD_NULL),
+    FIELD(history_record, host, STR, NONE, "Host",
+          "Host name of the machine that produced the result.", .absent = FIELD_NULL),
+    FIELD(history_record, precision, STR, NONE, "Type", "Precision of the runs.",
           .absent = FIELD_NULL),
-    FIELD(history_run, device, STR, NONE, "Device", "Where the engine ran.", .absent = FIELD_NULL),
-    FIELD(history_run, batch, U64, COUNT, "Batch", "Batch size of the figures.",
+    FIELD(history_record, device, STR, NONE, "Device", "Device that the engine ran on.",
+          .absent = FIELD_NULL),
+    FIELD(history_record, batch, U64, COUNT, "Batch", "Batch size of the figures.",
           .absent = FIELD_NULL_ZERO),
     FIGURE("p50_ms", HISTORY_P50, MS, "P50", "Median latency."),
     FIGURE("p95_ms", HISTORY_P95, MS, "P95", "95th percentile of the latency."),
@@ -91,27 +93,27 @@ static const field run_rows[] = {
            "Peak of resident memory above that before the session."),
     FIGURE("macs", HISTORY_MACS, MACS, "MACs", "Multiply-accumulates of the model."),
     FIGURE("parameters", HISTORY_PARAMETERS, AMOUNT, "Parameters", "Parameters of the model."),
-    FIELD_VALUES(history_run, STRS, "tags", tags, n_tags, NONE, "Tags of the run."),
+    FIELD_VALUES(history_record, STRS, "tags", tags, n_tags, NONE, "Tags of the record."),
 };
-static const fields run_fields = FIELDS(history_run, run_rows);
+static const fields record_fields = FIELDS(history_record, record_rows);
 
 static const field list_rows[] = {
-    FIELD(history_list, total, U64, COUNT, "Runs", "Runs that match, listed or not."),
-    FIELD_ITEMS(history_list, LIST, "runs", runs, n, run_fields, "Runs, newest first.",
+    FIELD(history_list, total, U64, COUNT, "Records", "Matching records, listed or not."),
+    FIELD_ITEMS(history_list, LIST, "records", records, n, record_fields, "Records, newest first.",
                 .flags = FIELD_FLAT),
 };
 static const fields list_fields = FIELDS(history_list, list_rows);
-const result_kind runs_kind = {.schema = "assay.runs",
-                               .version = 1,
-                               .name = "runs",
-                               .what = "a list of runs",
-                               .of = &list_fields};
+const result_kind records_kind = {.schema = "assay.records",
+                                  .version = 1,
+                                  .name = "records",
+                                  .what = "a list of records",
+                                  .of = &list_fields};
 
 static const field model_rows[] = {
     FIELD(history_model, model, STR, NONE, "Model", "The model as the user named it.",
           .absent = FIELD_NULL),
-    FIELD(history_model, runs, U64, COUNT, "Runs", "Runs of the model."),
-    FIELD_STRUCT(history_model, "newest", newest, run_fields, "Its newest run.",
+    FIELD(history_model, records, U64, COUNT, "Records", "Records of the model."),
+    FIELD_STRUCT(history_model, "newest", newest, record_fields, "Its newest record.",
                  .flags = FIELD_FLAT),
 };
 static const fields model_fields = FIELDS(history_model, model_rows);
@@ -131,8 +133,8 @@ const result_kind models_kind = {.schema = "assay.models",
 static const char *const change_words[] = {"better", "worse", NULL};
 
 static const field point_rows[] = {
-    FIELD(history_point, id, I64, NONE, "Run", "Number of the run in its history."),
-    TIME(history_point, "When the result was made, UTC."),
+    FIELD(history_point, id, I64, NONE, "Record", "Number of the record in its history."),
+    TIME(history_point, "When the result was produced, UTC."),
     FIELD_AS(history_point, "value", v, NUMBER, NONE, "Value", "The metric's value."),
     FIELD(history_point, change, WORD, NONE, NULL,
           "better or worse where a new level begins; absent elsewhere.", .words = change_words,
@@ -143,15 +145,15 @@ static const fields point_fields = FIELDS(history_point, point_rows);
 static const field change_rows[] = {
     FIELD_AS(history_change, "index", at, U32, COUNT, NULL,
              "Index of the first point of the new level."),
-    FIELD(history_change, id, I64, NONE, "From run", "Number of that run."),
-    TIME(history_change, "When the result of that run was made, UTC."),
+    FIELD(history_change, id, I64, NONE, "From record", "Number of that record."),
+    TIME(history_change, "When the result of that record was produced, UTC."),
     FIELD(history_change, before, F64, NONE, "Before", "Median of the level before it."),
     FIELD(history_change, after, F64, NONE, "After", "Median of the level from it on."),
     FIELD(history_change, ratio, F64, RATIO, "Change",
           "after divided by before; null when before is 0.", .absent = FIELD_NULL,
           .flags = FIELD_SIGNED),
     FIELD(history_change, p, F64, NONE, "Chance",
-          "Probability that chance alone causes as much; 0: the metric is exact."),
+          "Probability of such a change by chance; 0: the metric is exact."),
     FIELD_AS(history_change, "verdict", worse, EITHER, NONE, NULL, "better or worse.",
              .words = change_words),
 };
@@ -163,38 +165,39 @@ static const char *const alert_words[] = {
 static const field alert_rows[] = {
     FIELD(history_alert, expression, STR, NONE, "Alert", "The expression as given."),
     FIELD(history_alert, verdict, ENUM, NONE, NULL,
-          "inconclusive: there was nothing to compare with.", .words = alert_words),
-    FIELD(history_alert, value, F64, NONE, "Value", "The newest run's value.",
+          "inconclusive: there is no record to compare with.", .words = alert_words),
+    FIELD(history_alert, value, F64, NONE, "Value", "Value of the newest record.",
           .absent = FIELD_NULL),
-    FIELD(history_alert, limit, F64, NONE, "Limit", "What it was compared with.",
+    FIELD(history_alert, limit, F64, NONE, "Limit", "Value that it was compared with.",
           .absent = FIELD_NULL),
-    FIELD(history_alert, window_runs, U32, COUNT, NULL, "Runs that the limit was made from."),
-    FIELD(history_alert, why, STR, NONE, "Why", "One sentence."),
+    FIELD(history_alert, window_records, U32, COUNT, NULL,
+          "Records that the limit was computed from."),
+    FIELD(history_alert, why, STR, NONE, "Why", "Explanation in one sentence."),
 };
 static const fields alert_fields = FIELDS(history_alert, alert_rows);
 
 static const field trend_rows[] = {
     FIELD(history_trend, model, STR, NONE, "Model", "The model as the user named it."),
     FIELD(history_trend, metric, WORD, NONE, "Metric", "Name of the metric."),
-    FIELD(history_trend, title, WORD, NONE, NULL, "The metric as people read it."),
+    FIELD(history_trend, title, WORD, NONE, NULL, "Display name of the metric."),
     FIELD(history_trend, unit, ENUM, NONE, NULL, "Unit of all values.", .words = metric_unit_words),
     FIELD(history_trend, more_is_better, BOOL, NONE, NULL, "Whether higher values are better."),
-    FIELD(history_trend, setup, STR, NONE, "Setup", "What the runs have in common."),
-    FIELD(history_trend, left_out, U64, COUNT, "Left out", "Runs with another setup."),
-    FIELD(history_trend, older, U64, COUNT, "Older", "Runs beyond the limit."),
-    FIELD(history_trend, newest, F64, NONE, "Newest", "Value of the newest run.",
+    FIELD(history_trend, setup, STR, NONE, "Setup", "What the records have in common."),
+    FIELD(history_trend, left_out, U64, COUNT, "Left out", "Records with another setup."),
+    FIELD(history_trend, older, U64, COUNT, "Older", "Records beyond the limit."),
+    FIELD(history_trend, newest, F64, NONE, "Newest", "Value of the newest record.",
           .absent = FIELD_NULL),
     FIELD(history_trend, median, F64, NONE, "Median", "Median of the values.",
           .absent = FIELD_NULL),
     FIELD(history_trend, mean, F64, NONE, "Mean", "Mean of the values.", .absent = FIELD_NULL),
-    FIELD(history_trend, min, F64, NONE, "Least", "Lowest value.", .absent = FIELD_NULL),
-    FIELD(history_trend, max, F64, NONE, "Most", "Highest value.", .absent = FIELD_NULL),
-    FIELD_ITEMS(history_trend, LIST, "points", points, n, point_fields, "Runs, oldest first.",
+    FIELD(history_trend, min, F64, NONE, "Lowest", "Lowest value.", .absent = FIELD_NULL),
+    FIELD(history_trend, max, F64, NONE, "Highest", "Highest value.", .absent = FIELD_NULL),
+    FIELD_ITEMS(history_trend, LIST, "points", points, n, point_fields, "Records, oldest first.",
                 .flags = FIELD_FLAT),
     FIELD_ITEMS(history_trend, LIST, "change_points", changes, n_changes, change_fields,
                 "Where the level changed.", .flags = FIELD_FLAT),
     FIELD_ITEMS(history_trend, LIST, "alerts", alerts, n_alerts, alert_fields,
-                "Alerts that were asked for.", .flags = FIELD_FLAT),
+                "The requested alerts.", .flags = FIELD_FLAT),
 };
 static const fields trend_fields = FIELDS(history_trend, trend_rows);
 const result_kind trend_kind = {

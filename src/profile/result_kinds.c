@@ -13,7 +13,7 @@
 #include "profile/verdicts.h"
 
 const result_kind *const result_kinds[] = {
-    &profile_kind,   &machine_kind,    &runs_kind,       &models_kind,  &trend_kind,
+    &profile_kind,   &machine_kind,    &records_kind,    &models_kind,  &trend_kind,
     &capacity_kind,  &validation_kind, &check_kind,      &scaling_kind, &language_kind,
     &diffusion_kind, &pipelines_kind,  &comparison_kind, NULL};
 const uint32_t result_kinds_n = sizeof result_kinds / sizeof *result_kinds - 1;

@@ -4,7 +4,7 @@
 
 #include "report/view.h"
 
-extern const view_kind profile_view, machine_view, runs_view, models_view, trend_view,
+extern const view_kind profile_view, machine_view, records_view, models_view, trend_view,
     capacity_view, validation_view, check_view, scaling_view, language_view, diffusion_view,
     pipelines_view, comparison_view;
 

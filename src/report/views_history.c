@@ -1,4 +1,4 @@
-/* Views of the history: its records, its models, a figure over time. */
+/* Views of the history: records, models and the trend of a metric. */
 #include "profile/history.h"
 #include "report/views.h"
 
@@ -6,7 +6,7 @@
 
 enum { ALL_ROWS = 1 << 20 }; /* --limit has chosen them */
 
-static const view_column runs_columns[] = {
+static const view_column records_columns[] = {
     VIEW_NUMBER("Record", "{id:text}"),
     VIEW_TEXT("When (UTC)", "{created:minute}", .tone = TONE_DIM),
     VIEW_TEXT("Model", "{model:text}|(none)", .min = 12),
@@ -18,19 +18,19 @@ static const view_column runs_columns[] = {
     VIEW_NUMBER("MACs", "[{macs}]", .drop = 12),
     VIEW_TEXT("Tags", "[{tags:text}]", .drop = 11, .min = 16, .tone = TONE_DIM),
 };
-static const view_table_row runs_tables[] = {
-    {.path = "runs", VIEW_COLUMNS(runs_columns), .limit = ALL_ROWS},
+static const view_table_row records_tables[] = {
+    {.path = "records", VIEW_COLUMNS(records_columns), .limit = ALL_ROWS},
 };
-static const view_line_row runs_lines[] = {
-    {.text = "{runs.@count:whole} of {total:whole record} shown; --limit N shows more.",
-     .when = "total>runs.@count",
+static const view_line_row records_lines[] = {
+    {.text = "{records.@count:whole} of {total:whole record} shown; --limit N shows more.",
+     .when = "total>records.@count",
      .tone = TONE_DIM},
 };
-static const view_section_row runs_sections[] = {
-    {.first = true, VIEW_TABLES(runs_tables), VIEW_LINES(runs_lines)},
+static const view_section_row records_sections[] = {
+    {.first = true, VIEW_TABLES(records_tables), VIEW_LINES(records_lines)},
 };
 
-static const view_column runs_csv_columns[] = {
+static const view_column records_csv_columns[] = {
     VIEW_TEXT("id", "id"),
     VIEW_TEXT("created", "created"),
     VIEW_TEXT("model", "model"),
@@ -49,19 +49,19 @@ static const view_column runs_csv_columns[] = {
     VIEW_TEXT("tags", "[{tags:joined}]"),
     VIEW_TEXT("kind", "kind"),
 };
-static const view_csv_row runs_csv[] = {
-    {.name = "runs", .path = "runs", VIEW_COLUMNS(runs_csv_columns)}};
+static const view_csv_row records_csv[] = {
+    {.name = "records", .path = "records", VIEW_COLUMNS(records_csv_columns)}};
 
-const view_kind runs_view = {.of = &runs_kind,
-                             .title = "{total:whole record}",
-                             VIEW_SECTIONS(runs_sections),
-                             VIEW_CSV(runs_csv)};
+const view_kind records_view = {.of = &records_kind,
+                                .title = "{total:whole record}",
+                                VIEW_SECTIONS(records_sections),
+                                VIEW_CSV(records_csv)};
 
 /* ---- models ---- */
 
 static const view_column models_columns[] = {
     VIEW_TEXT("Model", "{model:text}|(none)", .min = 12),
-    VIEW_NUMBER("Records", "{runs:whole}"),
+    VIEW_NUMBER("Records", "{records:whole}"),
     VIEW_NUMBER("Newest", "{newest.id:text}", .drop = 11),
     VIEW_TEXT("When (UTC)", "{newest.created:minute}", .tone = TONE_DIM),
     VIEW_NUMBER("P50", "[{newest.p50_ms}]"),
@@ -76,7 +76,7 @@ static const view_section_row models_sections[] = {{.first = true, VIEW_TABLES(m
 
 static const view_column models_csv_columns[] = {
     VIEW_TEXT("model", "model"),
-    VIEW_TEXT("runs", "runs"),
+    VIEW_TEXT("records", "records"),
     VIEW_TEXT("newest_id", "newest.id"),
     VIEW_TEXT("newest", "newest.created"),
 };
@@ -92,7 +92,7 @@ const view_kind models_view = {.of = &models_kind,
 
 enum { SPARK_TOP = 1000 };
 
-/* From an eighth above nothing to the top: the lowest record is a low block, not none. */
+/* Scales the values to block heights. The lowest value is the lowest block. */
 static void build_series(view *v)
 {
     field_value points = fields_get(&v->root, "points"), min = fields_get(&v->root, "min"),

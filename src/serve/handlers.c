@@ -36,14 +36,14 @@ void with_store(request *r, reply *out, store_fn *work)
         stores_give(r->s, store);
 }
 
-/* A history that is busy does not say that the run is not there. */
+/* A history that is busy does not say that the record is not there. */
 static assay_status find_run(assay_store *store, int64_t id, bool *there, assay_error *err)
 {
     const assay_record_filter f = {.size = sizeof f, .id = id, .limit = 1};
-    assay_result *runs = NULL;
-    assay_status s = assay_store_list(store, &f, &runs, err);
-    *there = s == ASSAY_OK && assay_result_number(runs, "total") > 0;
-    assay_result_free(runs);
+    assay_result *records = NULL;
+    assay_status s = assay_store_list(store, &f, &records, err);
+    *there = s == ASSAY_OK && assay_result_number(records, "total") > 0;
+    assay_result_free(records);
     return s;
 }
 
@@ -78,14 +78,14 @@ static bool number_of(const request *r, const char *name, int64_t least, int64_t
 
 /* ---- lists ---- */
 
-static assay_status hand_runs(assay_result *runs, reply *out, assay_error *err)
+static assay_status hand_records(assay_result *records, reply *out, assay_error *err)
 {
     char *text;
     size_t n;
-    assay_status s = assay_result_write(runs, "json", NULL, &text, &n, err);
+    assay_status s = assay_result_write(records, "json", NULL, &text, &n, err);
     if (s == ASSAY_OK)
         reply_json(out, text, n);
-    assay_result_free(runs);
+    assay_result_free(records);
     return s;
 }
 
@@ -97,25 +97,25 @@ static assay_status list_runs(request *r, assay_store *store, reply *out, assay_
                              .tag = query_of(r, "tag"),
                              .since = query_of(r, "since"),
                              .limit = 100};
-    assay_result *runs;
+    assay_result *records;
     if (!number_of(r, "limit", 1, LIMIT_MAX, &f.limit, out) ||
         !number_of(r, "offset", 0, INT64_MAX / 2, &f.offset, out))
         return ASSAY_OK;
-    assay_status s = assay_store_list(store, &f, &runs, err);
-    return s == ASSAY_OK ? hand_runs(runs, out, err) : s;
+    assay_status s = assay_store_list(store, &f, &records, err);
+    return s == ASSAY_OK ? hand_records(records, out, err) : s;
 }
 
-void serve_runs(request *r, reply *out)
+void serve_records(request *r, reply *out)
 {
     with_store(r, out, list_runs);
 }
 
 static assay_status list_models(request *r, assay_store *store, reply *out, assay_error *err)
 {
-    assay_result *runs;
+    assay_result *records;
     (void)r;
-    assay_status s = assay_store_models(store, &runs, err);
-    return s == ASSAY_OK ? hand_runs(runs, out, err) : s;
+    assay_status s = assay_store_models(store, &records, err);
+    return s == ASSAY_OK ? hand_records(records, out, err) : s;
 }
 
 void serve_models(request *r, reply *out)
@@ -123,7 +123,7 @@ void serve_models(request *r, reply *out)
     with_store(r, out, list_models);
 }
 
-/* ---- one run ---- */
+/* ---- one record ---- */
 
 static assay_status give_run(request *r, assay_store *store, reply *out, assay_error *err)
 {
@@ -137,7 +137,7 @@ static assay_status give_run(request *r, assay_store *store, reply *out, assay_e
     return s;
 }
 
-void serve_run(request *r, reply *out)
+void serve_record(request *r, reply *out)
 {
     with_store(r, out, give_run);
 }
@@ -157,13 +157,13 @@ void serve_delete(request *r, reply *out)
     with_store(r, out, delete_run);
 }
 
-/* The run as the list has it. */
+/* The record as the list has it. */
 static assay_status give_row(request *r, assay_store *store, reply *out, assay_error *err)
 {
     const assay_record_filter f = {.size = sizeof f, .id = r->id, .limit = 1};
-    assay_result *runs;
-    assay_status s = assay_store_list(store, &f, &runs, err);
-    return s == ASSAY_OK ? hand_runs(runs, out, err) : s;
+    assay_result *records;
+    assay_status s = assay_store_list(store, &f, &records, err);
+    return s == ASSAY_OK ? hand_records(records, out, err) : s;
 }
 
 static assay_status change_tags(request *r, assay_store *store, reply *out, assay_error *err)
@@ -185,12 +185,12 @@ void serve_tags(request *r, reply *out)
     with_store(r, out, change_tags);
 }
 
-/* ---- new runs ---- */
+/* ---- new records ---- */
 
 typedef struct tag_list {
     const char *tags[TAGS_MAX];
     size_t n;
-    bool more; /* than there is room for: no run may have so many */
+    bool more; /* than there is room for: no record may have so many */
 } tag_list;
 
 static enum MHD_Result take_tag(void *ctx, enum MHD_ValueKind kind, const char *key,
@@ -233,7 +233,7 @@ static assay_status add_run(request *r, assay_store *store, reply *out, assay_er
     int n = asprintf(&text, "{\"id\": %lld}\n", (long long)id);
     *out = (reply){
         .status = MHD_HTTP_CREATED, .body = n > 0 ? text : NULL, .n = n > 0 ? (size_t)n : 0};
-    snprintf(out->location, sizeof out->location, "/api/v1/runs/%lld", (long long)id);
+    snprintf(out->location, sizeof out->location, "/api/v1/records/%lld", (long long)id);
     return ASSAY_OK;
 }
 
@@ -249,7 +249,7 @@ static assay_status keep_profile(request *r, assay_store *store, reply *out, ass
     if (s != ASSAY_OK)
         return s;
     out->status = MHD_HTTP_CREATED;
-    snprintf(out->location, sizeof out->location, "/api/v1/runs/%lld", (long long)id);
+    snprintf(out->location, sizeof out->location, "/api/v1/records/%lld", (long long)id);
     return ASSAY_OK;
 }
 

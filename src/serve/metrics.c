@@ -17,7 +17,7 @@ typedef struct figure_row {
 
 /* A name ends with its unit, says the standard. */
 static const figure_row figures[] = {
-    {"assay_runs", NULL, "Records of the model in the history.", "runs", 1},
+    {"assay_records", NULL, "Records of the model in the history.", "records", 1},
     {"assay_newest_p50_seconds", "seconds", "Median latency of the newest record.", "newest.p50_ms",
      1000},
     {"assay_newest_p95_seconds", "seconds", "95th percentile latency of the newest record.",

@@ -8,11 +8,11 @@
 
 const route routes[] = {
     {"GET", "/", serve_page, 0, false, true},
-    {"GET", "/api/v1/runs", serve_runs, 0, false, false},
-    {"POST", "/api/v1/runs", serve_add, SERVE_RESULT_BYTES, true, false},
-    {"GET", "/api/v1/runs/*", serve_run, 0, false, false},
-    {"DELETE", "/api/v1/runs/*", serve_delete, 0, true, false},
-    {"POST", "/api/v1/runs/*/tags", serve_tags, SERVE_TAGS_BYTES, true, false},
+    {"GET", "/api/v1/records", serve_records, 0, false, false},
+    {"POST", "/api/v1/records", serve_add, SERVE_RESULT_BYTES, true, false},
+    {"GET", "/api/v1/records/*", serve_record, 0, false, false},
+    {"DELETE", "/api/v1/records/*", serve_delete, 0, true, false},
+    {"POST", "/api/v1/records/*/tags", serve_tags, SERVE_TAGS_BYTES, true, false},
     {"GET", "/api/v1/models", serve_models, 0, false, false},
     {"GET", "/api/v1/trend", serve_trend, 0, false, false},
     {"GET", "/api/v1/compare", serve_compare, 0, false, false},

@@ -176,8 +176,8 @@ bool guard_token(const server *s, const char *given);
 typedef assay_status store_fn(request *r, assay_store *store, reply *out, assay_error *err);
 void with_store(request *r, reply *out, store_fn *work);
 
-handler_fn serve_page, serve_runs, serve_run, serve_models, serve_trend, serve_compare, serve_add,
-    serve_profile, serve_tags, serve_delete, serve_openapi, serve_metrics, serve_health;
+handler_fn serve_page, serve_records, serve_record, serve_models, serve_trend, serve_compare,
+    serve_add, serve_profile, serve_tags, serve_delete, serve_openapi, serve_metrics, serve_health;
 
 /* ---- models of strangers (worker.c) ---- */
 

@@ -108,7 +108,7 @@ static const char plain_page[] =
     "<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>assay</title>\n"
     "<h1>assay</h1>\n<p>This server was built without its page (node was missing). Its API "
     "works:</p>\n"
-    "<ul><li><a href=\"api/v1/runs\">api/v1/runs</a><li><a href=\"api/v1/models\">api/v1/models</a>"
+    "<ul><li><a href=\"api/v1/records\">api/v1/records</a><li><a href=\"api/v1/models\">api/v1/models</a>"
     "<li><a href=\"metrics\">metrics</a><li><a "
     "href=\"openapi.json\">openapi.json</a></ul></html>\n";
 

@@ -79,9 +79,9 @@ static assay_status ended(store *s, sqlite3_stmt *q, int code, arena *a, assay_e
     return status == ASSAY_OK && arena_failed(a) ? err_no_memory(err) : status;
 }
 
-/* ---- runs ---- */
+/* ---- records ---- */
 
-static void read_tags(str all, arena *a, history_run *r)
+static void read_tags(str all, arena *a, history_record *r)
 {
     VEC(str) tags = {0};
     for (str tag; all.n && str_split(&all, ',', &tag);) {
@@ -93,7 +93,7 @@ static void read_tags(str all, arena *a, history_run *r)
     r->n_tags = tags.n;
 }
 
-static void read_run(sqlite3_stmt *q, arena *a, history_run *r)
+static void read_record(sqlite3_stmt *q, arena *a, history_record *r)
 {
     r->id = sqlite3_column_int64(q, 0);
     r->created_s = sqlite3_column_int64(q, 1);
@@ -119,7 +119,8 @@ static void put_select(sbuf *b, const char *extra)
     sbuf_puts(b, " FROM runs r");
 }
 
-static assay_status count_runs(store *s, const store_filter *f, uint64_t *total, assay_error *err)
+static assay_status count_records(store *s, const store_filter *f, uint64_t *total,
+                                  assay_error *err)
 {
     sbuf sql = {0};
     sqlite3_stmt *q;
@@ -136,23 +137,23 @@ static assay_status count_runs(store *s, const store_filter *f, uint64_t *total,
 assay_status store_list(store *s, const store_filter *f, arena *a, history_list *out,
                         assay_error *err)
 {
-    VEC(history_run) runs = {0};
+    VEC(history_record) records = {0};
     sbuf sql = {0};
     sqlite3_stmt *q;
     int code;
-    TRY(count_runs(s, f, &out->total, err));
+    TRY(count_records(s, f, &out->total, err));
     put_select(&sql, "");
     put_where(&sql, f);
     sbuf_puts(&sql, " ORDER BY r.created DESC, r.id DESC LIMIT :limit OFFSET :offset");
     TRY(prepare_query(s, &sql, f, &q, err));
     while ((code = sqlite3_step(q)) == SQLITE_ROW) {
-        history_run *r = VEC_PUSH(a, &runs);
+        history_record *r = VEC_PUSH(a, &records);
         if (!r)
             break;
-        read_run(q, a, r);
+        read_record(q, a, r);
     }
-    out->runs = runs.items;
-    out->n = runs.n;
+    out->records = records.items;
+    out->n = records.n;
     return ended(s, q, code == SQLITE_ROW ? SQLITE_NOMEM : code, a, err);
 }
 
@@ -171,9 +172,9 @@ assay_status store_models(store *s, arena *a, history_models *out, assay_error *
         history_model *m = VEC_PUSH(a, &models);
         if (!m)
             break;
-        read_run(q, a, &m->newest);
+        read_record(q, a, &m->newest);
         m->model = m->newest.model;
-        m->runs = (uint64_t)sqlite3_column_int64(q, AT_FIGURES + HISTORY_FIGURES);
+        m->records = (uint64_t)sqlite3_column_int64(q, AT_FIGURES + HISTORY_FIGURES);
     }
     out->models = models.items;
     out->n = models.n;
@@ -182,7 +183,7 @@ assay_status store_models(store *s, arena *a, history_models *out, assay_error *
 
 /* ---- a figure over time ---- */
 
-/* Which column tells runs apart that must not be compared. */
+/* The column by which records that must not be compared differ. */
 static const char *key_of(const metric_row *m)
 {
     return m->measured ? "coalesce(r.setup, '')" : "coalesce(r.shape, '')";
@@ -198,7 +199,7 @@ typedef struct series {
     assay_error *err;
 } series;
 
-/* SELECT `what` of the runs that hold the metric; `tail` follows the conditions. */
+/* SELECT `what` of the records that contain the metric; `tail` follows the conditions. */
 static assay_status ask_series(series *x, const char *what, bool same, const char *tail,
                                sqlite3_stmt **q)
 {

@@ -3,7 +3,7 @@
  *   {"schema":"assay.history/1","tool_version":"0.1.0","exported":"2026-11-15T19:06:00Z"}
  *   {"tags":["nightly"],"document":{"schema":"assay.profile/1",...}}
  *
- * Numbers of runs are not carried over: they are the file's own.
+ * Numbers of records are not carried over: they are the file's own.
  */
 #include "base/clock.h"
 #include "base/json_scan.h"
@@ -31,7 +31,7 @@ static void put_header(sbuf *out)
     sbuf_putc(out, '\n');
 }
 
-static assay_status put_run(store *s, const history_run *r, sbuf *out, assay_error *err)
+static assay_status put_record(store *s, const history_record *r, sbuf *out, assay_error *err)
 {
     arena *a = arena_new(STORE_DOCUMENT_BYTES + ((size_t)1 << 20));
     json_writer w;
@@ -60,7 +60,7 @@ assay_status store_export(store *s, const store_filter *f, sbuf *out, uint64_t *
     put_header(out);
     /* Oldest first, so that an import gives numbers in the order of time. */
     for (uint32_t i = list.n; status == ASSAY_OK && i-- > 0;)
-        status = put_run(s, &list.runs[i], out, err);
+        status = put_record(s, &list.records[i], out, err);
     *n = list.n;
     arena_free(a);
     return status == ASSAY_OK && out->failed ? err_no_memory(err) : status;

@@ -1,14 +1,12 @@
-/* The schema, as the list of steps that made it.
+/* The schema of the database as a list of migrations.
  *
- * A step is never changed once it was released: a file that a user has was made by it. What is new is a new
- * row. `versions` keeps which steps a file has seen; the newest decides. PRAGMA application_id ("assy") tells
- * our files from other databases.
+ * A released migration never changes, because it has created files that users have. A schema change is a new row. The
+ * table `versions` lists the migrations of a file; the highest is its version. PRAGMA application_id ("assy") marks our
+ * files.
  *
- *   version 1   runs, documents, tags
- *   version 2   figures: every metric of every run, so that a trend reads no documents; filled for the runs
- *               that are there from their documents
- *   version 3   what a run is: a model's profile, a pipeline, a machine, a watched process; told of the runs
- *               that are there by their documents
+ *   version 1   runs (one row per record), documents, tags
+ *   version 2   figures: every metric of every record, so that a trend reads no documents. Filled from the documents
+ *   version 3   the kind of a record: profile, pipeline, machine or watch. Filled from the documents
  */
 #include <stdio.h>
 
@@ -145,9 +143,9 @@ assay_status store_migrate(store *s, assay_error *err)
 
 /* ---- filling from documents ---- */
 
-typedef assay_status fill_run(store *s, int64_t id, const profile *p, assay_error *err);
+typedef assay_status fill_record(store *s, int64_t id, const profile *p, assay_error *err);
 
-static assay_status fill_one(store *s, int64_t id, fill_run *fill, assay_error *err)
+static assay_status fill_one(store *s, int64_t id, fill_record *fill, assay_error *err)
 {
     arena *a = arena_new(STORE_DOCUMENT_BYTES + ((size_t)1 << 20));
     profile *p = NULL;
@@ -163,7 +161,7 @@ static assay_status fill_one(store *s, int64_t id, fill_run *fill, assay_error *
     return status;
 }
 
-static assay_status fill_all(store *s, fill_run *fill, assay_error *err)
+static assay_status fill_all(store *s, fill_record *fill, assay_error *err)
 {
     int64_t id = 0;
     sqlite3_stmt *q;

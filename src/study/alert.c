@@ -143,8 +143,8 @@ static assay_status parse_window(parser *p, alert *out)
     if (next(p) != ')')
         return fail_at(p, p->at, "missing )");
     p->at++;
-    if (text.n > 5 && str_ends(text, " runs"))
-        text.n -= 5;
+    if (text.n > 8 && str_ends(text, " records"))
+        text.n -= 8;
     if (!text.n || str_is(text, "all"))
         return ASSAY_OK;
     if (clock_duration(text, &out->window_s) && out->window_s > 0)
@@ -152,7 +152,7 @@ static assay_status parse_window(parser *p, alert *out)
     out->window_s = 0;
     if (!amount_number(text, &n) || n < 1 || n > 1e6 || n != floor(n))
         return fail_at(p, at, "expected a window: 30d, 12h, 2w, a number of records, or all");
-    out->window_runs = (uint32_t)n;
+    out->window_records = (uint32_t)n;
     return ASSAY_OK;
 }
 
@@ -216,12 +216,12 @@ assay_status alert_parse(str expression, alert *out, assay_error *err)
 
 /* ---- judging ---- */
 
-/* The runs of the window, oldest first, without the newest of all. */
+/* Values of the records in the window, oldest first, without the newest record. */
 static uint32_t window_values(const alert *q, const history_trend *t, double *out)
 {
     uint32_t n = 0, before = t->n - 1, from = 0;
-    if (q->window_runs && q->window_runs < before)
-        from = before - q->window_runs;
+    if (q->window_records && q->window_records < before)
+        from = before - q->window_records;
     for (uint32_t i = from; i < before; i++)
         if (!q->window_s || t->points[i].created_s >= t->points[t->n - 1].created_s - q->window_s)
             out[n++] = t->points[i].v.v;
@@ -267,10 +267,10 @@ assay_status alert_judge(const alert *q, const history_trend *t, arena *a, histo
         double *values = ARENA_ARRAY(a, double, t->n);
         if (!values)
             return err_no_memory(err);
-        out->window_runs = window_values(q, t, values);
-        limit = out->window_runs ? q->factor * q->fn->of(values, out->window_runs) : NAN;
+        out->window_records = window_values(q, t, values);
+        limit = out->window_records ? q->factor * q->fn->of(values, out->window_records) : NAN;
     }
-    if (!q->fn || out->window_runs)
+    if (!q->fn || out->window_records)
         compare(q->op, t->points[t->n - 1].v.v, limit, out);
     else
         out->why = str_printf(a, "no record in the window before the newest one");

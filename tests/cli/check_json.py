@@ -110,14 +110,14 @@ def check_verdicts(d):
         assert rows["macs"]["value"] - rows["macs"]["baseline"] == moved
 
 
-def check_runs(d):
+def check_records(d):
     """Newest first."""
-    when = [r["created"] for r in d["runs"]]
+    when = [r["created"] for r in d["records"]]
     assert when == sorted(when, reverse=True) and len(when) <= d["total"]
 
 
 def check_trend(d):
-    """Oldest first; changes point at their runs."""
+    """Oldest first; changes point at their records."""
     values = [p["value"] for p in d["points"]]
     assert [p["created"] for p in d["points"]] == sorted(p["created"] for p in d["points"])
     assert (d["min"], d["max"], d["newest"]) == (min(values), max(values), values[-1])
@@ -159,7 +159,7 @@ def check_validation(d):
 
 
 FILES = {
-    "assay.runs/1": ("runs-1.schema.json", check_runs),
+    "assay.records/1": ("records-1.schema.json", check_records),
     "assay.scaling/1": ("scaling-1.schema.json", check_scaling),
     "assay.validation/1": ("validation-1.schema.json", check_validation),
     "assay.trend/1": ("trend-1.schema.json", check_trend),

@@ -29,7 +29,7 @@ static void judge(const alert *q, uint32_t n)
     t.n = n;
     promise(a && alert_judge(q, &t, a, &out, NULL) == ASSAY_OK);
     promise(out.verdict != ALERT_INCONCLUSIVE || out.why.n);
-    promise(out.window_runs < RUNS);
+    promise(out.window_records < RUNS);
     arena_free(a);
 }
 

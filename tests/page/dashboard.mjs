@@ -8,16 +8,16 @@ import { dirname, join } from "node:path";
 import { measured } from "./documents.mjs";
 import { noOverflow, patience, quiet, series, test } from "./lib.mjs";
 
-// A server with the requests of docs/reports.md. Three runs of one model, one of another.
+// A server with the requests of docs/reports.md. Three records of one model, one of another.
 function mock(w, { token } = {}) {
     const page = readFileSync(w.report("dashboard.html", [], { mode: "dashboard" }));
     const asked = [];
     const docs = new Map();
-    const runs = [];
+    const records = [];
     for (const [i, model] of ["resnet18", "resnet18", "resnet18", "<b>evil</b>"].entries()) {
         const doc = { ...measured(), model };
         docs.set(i + 1, doc);
-        runs.push({
+        records.push({
             id: i + 1,
             model,
             created: `2026-01-0${i + 1}T00:00:00Z`,
@@ -62,44 +62,44 @@ function mock(w, { token } = {}) {
             if (token && req.headers.authorization !== `Bearer ${token}`)
                 return answer(res, 401, { error: { status: 401, message: "A token is needed." } });
             const id = Number(path.split("/")[4]);
-            if (path === "/api/v1/runs" && req.method === "POST")
+            if (path === "/api/v1/records" && req.method === "POST")
                 return answer(res, 201, { id: 9 });
-            if (path === "/api/v1/runs") {
+            if (path === "/api/v1/records") {
                 const q = (url.searchParams.get("q") ?? "").toLowerCase();
-                const some = runs.filter(
+                const some = records.filter(
                     (r) =>
                         (!q || r.model.includes(q)) &&
                         (!url.searchParams.get("model") ||
                             r.model === url.searchParams.get("model")),
                 );
-                return answer(res, 200, { schema: "assay.runs/1", total: some.length, runs: some });
+                return answer(res, 200, { schema: "assay.records/1", total: some.length, records: some });
             }
             if (/tags$/.test(path)) {
                 const { add, remove } = JSON.parse(body.toString());
-                const r = runs[id - 1];
+                const r = records[id - 1];
                 r.tags = r.tags.filter((t) => !remove.includes(t)).concat(add);
-                return answer(res, 200, { schema: "assay.runs/1", total: 1, runs: [r] });
+                return answer(res, 200, { schema: "assay.records/1", total: 1, records: [r] });
             }
             if (req.method === "DELETE") {
-                runs.splice(
-                    runs.findIndex((r) => r.id === id),
+                records.splice(
+                    records.findIndex((r) => r.id === id),
                     1,
                 );
                 res.writeHead(204);
                 return res.end();
             }
-            if (path.startsWith("/api/v1/runs/"))
+            if (path.startsWith("/api/v1/records/"))
                 return docs.has(id)
                     ? answer(res, 200, docs.get(id))
                     : answer(res, 404, {
-                          error: { status: 404, message: `There is no run ${id}.` },
+                          error: { status: 404, message: `no record ${id}.` },
                       });
             if (path === "/api/v1/models")
                 return answer(res, 200, {
                     schema: "assay.models/1",
                     models: [
-                        { model: "resnet18", runs: 3 },
-                        { model: "<b>evil</b>", runs: 1 },
+                        { model: "resnet18", records: 3 },
+                        { model: "<b>evil</b>", records: 1 },
                     ],
                 });
             if (path === "/api/v1/trend")
@@ -109,14 +109,14 @@ function mock(w, { token } = {}) {
                     metric: url.searchParams.get("metric"),
                     unit: "ms",
                     median: 11,
-                    points: runs
+                    points: records
                         .slice(0, 3)
                         .map((r) => ({ id: r.id, created: r.created, value: r.p50_ms })),
                     change_points: [
                         {
                             index: 2,
                             id: 3,
-                            created: runs[2].created,
+                            created: records[2].created,
                             before: 10.5,
                             after: 12,
                             ratio: 1.14,
@@ -155,7 +155,7 @@ function mock(w, { token } = {}) {
             done({
                 url: `http://127.0.0.1:${server.address().port}/`,
                 asked,
-                runs,
+                records,
                 stop: () => server.close(),
             }),
         ),
@@ -164,30 +164,30 @@ function mock(w, { token } = {}) {
 
 const at = (page, place) => page.waitForSelector(`html[data-place="${place}"]`);
 
-test("dashboard: the runs, searched and filtered", async (w) => {
+test("dashboard: the records, searched and filtered", async (w) => {
     const s = await mock(w);
     const page = await w.page(s.url);
-    await at(page, "runs");
-    assert.equal(await page.locator("#runs tbody tr").count(), 4);
-    assert.match(await page.locator("#runs").textContent(), /<b>evil<\/b>/);
-    assert.equal(await page.locator("#runs b, #runs i").count(), 0);
-    await page.getByLabel("Search runs").fill("evil");
-    await page.waitForFunction(() => document.querySelectorAll("#runs tbody tr").length === 1);
-    assert.equal(s.asked.filter((a) => a.path === "/api/v1/runs").pop().query.q, "evil");
-    await page.getByLabel("Search runs").fill("nothing like that");
+    await at(page, "records");
+    assert.equal(await page.locator("#records tbody tr").count(), 4);
+    assert.match(await page.locator("#records").textContent(), /<b>evil<\/b>/);
+    assert.equal(await page.locator("#records b, #records i").count(), 0);
+    await page.getByLabel("Search records").fill("evil");
+    await page.waitForFunction(() => document.querySelectorAll("#records tbody tr").length === 1);
+    assert.equal(s.asked.filter((a) => a.path === "/api/v1/records").pop().query.q, "evil");
+    await page.getByLabel("Search records").fill("nothing like that");
     await page.waitForSelector(".empty");
-    await page.getByLabel("Search runs").fill("");
+    await page.getByLabel("Search records").fill("");
     await page.locator("label:has-text('Model') select").selectOption("resnet18");
-    await page.waitForFunction(() => document.querySelectorAll("#runs tbody tr").length === 3);
+    await page.waitForFunction(() => document.querySelectorAll("#records tbody tr").length === 3);
     await noOverflow(page);
     quiet(page);
     s.stop();
 });
 
-test("dashboard: one run, its tags, deleted", async (w) => {
+test("dashboard: one record, its tags, deleted", async (w) => {
     const s = await mock(w);
-    const page = await w.page(s.url + "#/run/1");
-    await at(page, "run/1");
+    const page = await w.page(s.url + "#/record/1");
+    await at(page, "record/1");
     assert.equal(await page.textContent("h1"), "resnet18");
     assert.equal((await series(page, "latency-series"))[0].values.length, 60);
     await page.getByLabel("New tag").fill("release 2");
@@ -195,11 +195,11 @@ test("dashboard: one run, its tags, deleted", async (w) => {
     await page.waitForSelector(".tag:has-text('release 2')");
     await page.getByRole("button", { name: "Remove tag base<i>" }).click();
     await page.waitForFunction(() => document.querySelectorAll(".tag").length === 1);
-    assert.deepEqual(s.runs[0].tags, ["release 2"]);
+    assert.deepEqual(s.records[0].tags, ["release 2"]);
     await page.getByRole("button", { name: "Delete" }).first().click();
     await page.locator("dialog[open]").getByRole("button", { name: "Delete" }).click();
-    await at(page, "runs");
-    assert.equal(s.runs.length, 3);
+    await at(page, "records");
+    assert.equal(s.records.length, 3);
     quiet(page);
     s.stop();
 });
@@ -207,9 +207,9 @@ test("dashboard: one run, its tags, deleted", async (w) => {
 test("dashboard: compare what is selected", async (w) => {
     const s = await mock(w);
     const page = await w.page(s.url);
-    await at(page, "runs");
+    await at(page, "records");
     assert.ok(await page.getByRole("button", { name: "Compare" }).isDisabled());
-    for (const id of [1, 2, 3]) await page.getByLabel(`Select run ${id},`).check();
+    for (const id of [1, 2, 3]) await page.getByLabel(`Select record ${id},`).check();
     await page.getByRole("button", { name: "Compare 3" }).click();
     await at(page, "compare/1,2,3");
     assert.equal(await page.locator("#comparison thead th").count(), 4);
@@ -284,10 +284,10 @@ test("dashboard: the token, from the address or asked for", async (w) => {
     await page.waitForSelector(".banner.poor");
     await page.locator("#token input").fill("s3cret");
     await page.getByRole("button", { name: "Go on" }).click();
-    await page.waitForSelector("#runs");
+    await page.waitForSelector("#records");
     await w.closeAll();
     page = await w.page(s.url + "#token=s3cret");
-    await page.waitForSelector("#runs");
+    await page.waitForSelector("#records");
     assert.ok(!page.url().includes("s3cret"), "the token leaves the address");
     assert.equal(s.asked.pop().auth, "Bearer s3cret");
     quiet(page);
@@ -300,7 +300,7 @@ test("dashboard: behind a path, on a phone, in the dark", async (w) => {
         viewport: { width: 390, height: 800 },
         colorScheme: "dark",
     });
-    await at(page, "runs");
+    await at(page, "records");
     await noOverflow(page);
     quiet(page);
     s.stop();
@@ -334,7 +334,7 @@ test("assay-serve: upload, list, open, compare, trend, tag, delete, model", asyn
     if (!s) return console.log("      assay-serve is not built: left out");
     try {
         const page = await w.page(s.url);
-        await at(page, "runs");
+        await at(page, "records");
         await page.waitForSelector(".empty");
         for (const name of ["one", "two"]) {
             const doc = measured();
@@ -343,7 +343,7 @@ test("assay-serve: upload, list, open, compare, trend, tag, delete, model", asyn
             await page.evaluate(() => {
                 location.hash = "#/";
             });
-            await at(page, "runs");
+            await at(page, "records");
             await page.evaluate(() => {
                 location.hash = "#/add";
             });
@@ -359,9 +359,9 @@ test("assay-serve: upload, list, open, compare, trend, tag, delete, model", asyn
         await page.evaluate(() => {
             location.hash = "#/";
         });
-        await page.waitForSelector("#runs");
-        assert.equal(await page.locator("#runs tbody tr").count(), 2);
-        await page.locator("#runs a").first().click();
+        await page.waitForSelector("#records");
+        assert.equal(await page.locator("#records tbody tr").count(), 2);
+        await page.locator("#records a").first().click();
         await page.waitForSelector("#latency-series");
         assert.equal((await series(page, "latency-series"))[0].values.length, 60);
         await page.getByLabel("New tag").fill("kept");
@@ -384,13 +384,13 @@ test("assay-serve: upload, list, open, compare, trend, tag, delete, model", asyn
         await page.setInputFiles("#file", w.path("lenet.onnx"));
         await page.waitForSelector("#layer-table");
         await page.evaluate(() => {
-            location.hash = "#/run/1";
+            location.hash = "#/record/1";
         });
-        await at(page, "run/1");
+        await at(page, "record/1");
         await page.getByRole("button", { name: "Delete" }).first().click();
         await page.locator("dialog[open]").getByRole("button", { name: "Delete" }).click();
-        await at(page, "runs");
-        await page.waitForFunction(() => document.querySelectorAll("#runs tbody tr").length === 1);
+        await at(page, "records");
+        await page.waitForFunction(() => document.querySelectorAll("#records tbody tr").length === 1);
         quiet(page);
     } finally {
         s.stop();
@@ -425,15 +425,15 @@ test("assay-serve: the token is asked for, then lists, uploads and links work", 
             await page.locator("main").textContent(),
         );
         await page.evaluate(() => {
-            location.hash = "#/run/1";
+            location.hash = "#/record/1";
         });
         await page.waitForSelector("#latency-series");
-        // A cookie from ?token=, then a link to a run in a tab that was never asked.
+        // A cookie from ?token=, then a link to a record in a tab that was never asked.
         page = await w.page(`${s.url}?token=${token}`);
-        await page.waitForSelector("#runs");
+        await page.waitForSelector("#records");
         assert.ok(!page.url().includes(token), "the token leaves the address");
         page = await w.page(`${s.url}#token=${token}`);
-        await page.waitForSelector("#runs");
+        await page.waitForSelector("#records");
     } finally {
         s.stop();
     }

@@ -163,7 +163,7 @@ test("check: ratios to the baseline with their intervals", async (w) => {
     });
 });
 
-test("trend, runs and models of a history", async (w) => {
+test("trend, records and models of a history", async (w) => {
     const points = [10, 11, 20].map((value, i) => ({
         id: i + 1,
         created: `2026-01-0${i + 1}T00:00:00Z`,
@@ -205,7 +205,7 @@ test("trend, runs and models of a history", async (w) => {
             assert.match(await page.locator("#summary").textContent(), /20\.00 ms/);
         },
     );
-    const run = {
+    const record = {
         id: 7,
         model: evil,
         created: "2026-01-01T00:00:00Z",
@@ -223,7 +223,7 @@ test("trend, runs and models of a history", async (w) => {
         parameters: 7,
         tags: ["a", "b"],
     };
-    await shown(w, "runs", { schema: "assay.runs/1", total: 1, runs: [run] }, async (page) =>
+    await shown(w, "records", { schema: "assay.records/1", total: 1, records: [record] }, async (page) =>
         assert.match(
             await page.locator("#summary tbody").textContent(),
             /7.*onerror.*10\.00.ms.*1\.00 MiB.*a, b/s,
@@ -232,7 +232,7 @@ test("trend, runs and models of a history", async (w) => {
     await shown(
         w,
         "models",
-        { schema: "assay.models/1", models: [{ model: evil, runs: 3, newest: run }] },
+        { schema: "assay.models/1", models: [{ model: evil, records: 3, newest: record }] },
         async (page) =>
             assert.match(
                 await page.locator("#summary tbody").textContent(),

@@ -167,39 +167,39 @@ def check_api(s: Server) -> None:
         body = result(
             when=f"2026-11-{i + 1:02}T00:00:00Z", p50=(5 if i < 6 else 9) + i * 7 % 5 / 100
         )
-        status, headers, text = s.ask("POST", "/api/v1/runs?tag=nightly&tag=x%20y", body)
+        status, headers, text = s.ask("POST", "/api/v1/records?tag=nightly&tag=x%20y", body)
         check(
             "post",
-            status == 201 and headers["Location"] == f"/api/v1/runs/{json.loads(text)['id']}",
+            status == 201 and headers["Location"] == f"/api/v1/records/{json.loads(text)['id']}",
             text,
         )
         ids.append(json.loads(text)["id"])
-    check("hostile name", s.ask("POST", "/api/v1/runs", result(model=hostile))[0] == 201)
-    status, runs = s.json("/api/v1/runs?limit=5&offset=1")
+    check("hostile name", s.ask("POST", "/api/v1/records", result(model=hostile))[0] == 201)
+    status, records = s.json("/api/v1/records?limit=5&offset=1")
     check(
-        "runs",
+        "records",
         status == 200
-        and runs["schema"] == "assay.runs/1"
-        and runs["total"] == 13
-        and len(runs["runs"]) == 5,
+        and records["schema"] == "assay.records/1"
+        and records["total"] == 13
+        and len(records["records"]) == 5,
     )
     with open(os.path.join(root, "docs/openapi.json")) as f:
         api = json.load(f)
     check(
-        "keys of a run",
-        set(runs["runs"][0]) == set(api["components"]["schemas"]["Run"]["required"]),
+        "keys of a record",
+        set(records["records"][0]) == set(api["components"]["schemas"]["Record"]["required"]),
     )
-    check("search", s.json("/api/v1/runs?q=SCRIPT")[1]["total"] == 1)
-    check("by model", s.json("/api/v1/runs?model=net")[1]["total"] == 12)
-    check("by tag", s.json("/api/v1/runs?tag=x%20y")[1]["total"] == 12)
-    check("since", s.json("/api/v1/runs?since=2026-11-10")[1]["total"] == 3)
-    status, document = s.json(f"/api/v1/runs/{ids[0]}")
+    check("search", s.json("/api/v1/records?q=SCRIPT")[1]["total"] == 1)
+    check("by model", s.json("/api/v1/records?model=net")[1]["total"] == 12)
+    check("by tag", s.json("/api/v1/records?tag=x%20y")[1]["total"] == 12)
+    check("since", s.json("/api/v1/records?since=2026-11-10")[1]["total"] == 3)
+    status, document = s.json(f"/api/v1/records/{ids[0]}")
     check("document", status == 200 and document == json.loads(result(p50=5)))
     status, models = s.json("/api/v1/models")
     check(
         "models",
         [m["model"] for m in models["models"]] == [hostile, "net"]
-        and models["models"][1]["runs"] == 12,
+        and models["models"][1]["records"] == 12,
     )
     status, trend = s.json(
         "/api/v1/trend?model=net&metric=p50&alert=" + urllib.parse.quote("p50 > 1.2x median(30d)")
@@ -215,19 +215,21 @@ def check_api(s: Server) -> None:
     status, both = s.json(f"/api/v1/compare?ids={ids[0]},{ids[1]}")
     check("compare", status == 200 and len(both["models"]) == 2)
     status, _, text = s.ask(
-        "POST", f"/api/v1/runs/{ids[0]}/tags", json.dumps({"add": ["new"], "remove": ["nightly"]})
+        "POST",
+        f"/api/v1/records/{ids[0]}/tags",
+        json.dumps({"add": ["new"], "remove": ["nightly"]}),
     )
-    check("tags", status == 200 and json.loads(text)["runs"][0]["tags"] == ["new", "x y"])
-    check("delete", s.ask("DELETE", f"/api/v1/runs/{ids[0]}")[0] == 204)
-    check("deleted", s.ask("GET", f"/api/v1/runs/{ids[0]}")[0] == 404)
-    status, _, text = s.ask("POST", "/api/v1/runs", json.dumps(pipeline()))
+    check("tags", status == 200 and json.loads(text)["records"][0]["tags"] == ["new", "x y"])
+    check("delete", s.ask("DELETE", f"/api/v1/records/{ids[0]}")[0] == 204)
+    check("deleted", s.ask("GET", f"/api/v1/records/{ids[0]}")[0] == 404)
+    status, _, text = s.ask("POST", "/api/v1/records", json.dumps(pipeline()))
     made = json.loads(text).get("id")
     check(
         "a pipeline is kept",
-        status == 201 and s.json(f"/api/v1/runs/{made}")[1] == pipeline(),
+        status == 201 and s.json(f"/api/v1/records/{made}")[1] == pipeline(),
         text,
     )
-    row = s.json("/api/v1/runs?model=sd21")[1]["runs"][0]
+    row = s.json("/api/v1/records?model=sd21")[1]["records"][0]
     check(
         "a pipeline in the list",
         row["kind"] == "pipeline"
@@ -241,32 +243,35 @@ def check_api(s: Server) -> None:
         "a pipeline beside a model", s.ask("GET", f"/api/v1/compare?ids={ids[1]},{made}")[0] == 400
     )
     many = "&".join(f"tag=t{i}" for i in range(33))
-    check("33 tags", s.ask("POST", "/api/v1/runs?" + many, result(model="tagged"))[0] == 400)
+    check("33 tags", s.ask("POST", "/api/v1/records?" + many, result(model="tagged"))[0] == 400)
     check(
         "99 tags",
         s.ask(
             "POST",
-            "/api/v1/runs?" + "&".join(f"tag=t{i}" for i in range(99)),
+            "/api/v1/records?" + "&".join(f"tag=t{i}" for i in range(99)),
             result(model="tagged"),
         )[0]
         == 400,
     )
     check(
         "a tag 99 times",
-        s.ask("POST", "/api/v1/runs?" + "&".join(["tag=t"] * 40), result(model="repeated"))[0]
+        s.ask("POST", "/api/v1/records?" + "&".join(["tag=t"] * 40), result(model="repeated"))[0]
         == 201,
     )
-    check("none of them is kept", s.json("/api/v1/runs?model=tagged")[1]["total"] == 0)
+    check("none of them is kept", s.json("/api/v1/records?model=tagged")[1]["total"] == 0)
     check(
         "33 more",
         s.ask(
-            "POST", f"/api/v1/runs/{ids[1]}/tags", json.dumps({"add": [f"t{i}" for i in range(31)]})
+            "POST",
+            f"/api/v1/records/{ids[1]}/tags",
+            json.dumps({"add": [f"t{i}" for i in range(31)]}),
         )[0]
         == 400,
     )
     check(
         "tags as before",
-        s.json("/api/v1/runs?model=net&limit=100")[1]["runs"][-1]["tags"] == ["nightly", "x y"],
+        s.json("/api/v1/records?model=net&limit=100")[1]["records"][-1]["tags"]
+        == ["nightly", "x y"],
     )
     parameters = json.loads(
         subprocess.run(
@@ -327,7 +332,7 @@ def check_metrics(answer: Any, hostile: Any) -> None:
             name = m and re.sub(r"_(total|info)$", "", m.group(1))
             check(f"sample {line[:60]}", m and (name in types or m.group(1) in types))
     escaped = hostile.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    check("label", f'assay_runs{{model="{escaped}"}} 1' in lines)
+    check("label", f'assay_records{{model="{escaped}"}} 1' in lines)
 
 
 def drip(s: Server, data: bytes) -> Any:
@@ -342,26 +347,28 @@ def check_refusals(s: Server) -> None:
     host = f"Host: 127.0.0.1:{s.port}\r\n".encode()
     for path in (
         "/nothing",
-        "/api/v1/runs/",
-        "/api/v1/runs/x",
-        "/api/v1/runs/0",
-        "/api/v1/runs/1e3",
+        "/api/v1/records/",
+        "/api/v1/records/x",
+        "/api/v1/records/0",
+        "/api/v1/records/1e3",
         "/../etc/passwd",
-        "/api/v1/runs/99999999999999999999",
+        "/api/v1/records/99999999999999999999",
         "//",
-        "/api/v1/runs/1/../2",
+        "/api/v1/records/1/../2",
     ):
         check(f"404 {path}", s.ask("GET", path)[0] == 404)
-    status, headers, _ = s.ask("PUT", "/api/v1/runs", "x")
+    status, headers, _ = s.ask("PUT", "/api/v1/records", "x")
     check("405", status == 405 and headers["Allow"] == "GET, HEAD, POST")
-    check("405 of a run", s.ask("OPTIONS", "/api/v1/runs/1")[1]["Allow"] == "GET, HEAD, DELETE")
-    status, headers, text = s.ask("HEAD", "/api/v1/runs")
+    check(
+        "405 of a record", s.ask("OPTIONS", "/api/v1/records/1")[1]["Allow"] == "GET, HEAD, DELETE"
+    )
+    status, headers, text = s.ask("HEAD", "/api/v1/records")
     check("HEAD", status == 200 and text == b"" and int(headers["Content-Length"]) > 10)
     for path in (
-        "/api/v1/runs?limit=0",
-        "/api/v1/runs?limit=x",
-        "/api/v1/runs?offset=-1",
-        "/api/v1/runs?since=then",
+        "/api/v1/records?limit=0",
+        "/api/v1/records?limit=x",
+        "/api/v1/records?offset=-1",
+        "/api/v1/records?since=then",
         "/api/v1/compare?ids=1",
         "/api/v1/compare?ids=1,x",
         "/api/v1/compare",
@@ -385,12 +392,13 @@ def check_refusals(s: Server) -> None:
         "{" * 1000,
         '{"schema":"assay.profile/1"',
     ):
-        check(f"400 of {body[:20]!r}", s.ask("POST", "/api/v1/runs", body)[0] == 400)
+        check(f"400 of {body[:20]!r}", s.ask("POST", "/api/v1/records", body)[0] == 400)
     check(
-        "422 of tomorrow", s.ask("POST", "/api/v1/runs", '{"schema": "assay.profile/9"}')[0] == 422
+        "422 of tomorrow",
+        s.ask("POST", "/api/v1/records", '{"schema": "assay.profile/9"}')[0] == 422,
     )
-    check("bad tag", s.ask("POST", "/api/v1/runs?tag=a,b", result())[0] == 400)
-    check("bad tags", s.ask("POST", "/api/v1/runs/2/tags", '{"add": 1}')[0] == 400)
+    check("bad tag", s.ask("POST", "/api/v1/records?tag=a,b", result())[0] == 400)
+    check("bad tags", s.ask("POST", "/api/v1/records/2/tags", '{"add": 1}')[0] == 400)
     # What is no HTTP, or too much of it.
     check("words", s.status_of(b"A B C D E\r\n\r\n") == 400)
     for name, data in {
@@ -405,10 +413,10 @@ def check_refusals(s: Server) -> None:
         "TLS": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"a" * 300,
         "no colon": b"GET / HTTP/1.1\r\n" + host + b"nonsense\r\n\r\n",
         "two hosts": b"GET /health HTTP/1.1\r\n" + host + host + b"\r\n",
-        "two lengths": b"POST /api/v1/runs HTTP/1.1\r\n"
+        "two lengths": b"POST /api/v1/records HTTP/1.1\r\n"
         + host
         + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\nx",
-        "a length below zero": b"POST /api/v1/runs HTTP/1.1\r\n"
+        "a length below zero": b"POST /api/v1/records HTTP/1.1\r\n"
         + host
         + b"Content-Length: -5\r\n\r\n",
     }.items():
@@ -437,7 +445,7 @@ def check_refusals(s: Server) -> None:
     check(
         "length and chunks",
         s.status_of(
-            b"POST /api/v1/runs HTTP/1.1\r\n"
+            b"POST /api/v1/records HTTP/1.1\r\n"
             + host
             + b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
         )
@@ -446,13 +454,14 @@ def check_refusals(s: Server) -> None:
     check("no host", s.status_of(b"GET / HTTP/1.1\r\n\r\n") == 400)
     check(
         "bad length",
-        s.status_of(b"POST /api/v1/runs HTTP/1.1\r\n" + host + b"Content-Length: x\r\n\r\n") == 400,
+        s.status_of(b"POST /api/v1/records HTTP/1.1\r\n" + host + b"Content-Length: x\r\n\r\n")
+        == 400,
     )
-    check("411", s.status_of(b"POST /api/v1/runs HTTP/1.1\r\n" + host + b"\r\n") == 411)
+    check("411", s.status_of(b"POST /api/v1/records HTTP/1.1\r\n" + host + b"\r\n") == 411)
     check(
         "411 chunked",
         s.status_of(
-            b"POST /api/v1/runs HTTP/1.1\r\n"
+            b"POST /api/v1/records HTTP/1.1\r\n"
             + host
             + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
         )
@@ -461,7 +470,7 @@ def check_refusals(s: Server) -> None:
     check(
         "413",
         s.status_of(
-            b"POST /api/v1/runs HTTP/1.1\r\n" + host + b"Content-Length: 99999999999\r\n\r\nx"
+            b"POST /api/v1/records HTTP/1.1\r\n" + host + b"Content-Length: 99999999999\r\n\r\nx"
         )
         == 413,
     )
@@ -475,7 +484,7 @@ def check_refusals(s: Server) -> None:
     check(
         "415",
         s.status_of(
-            b"POST /api/v1/runs HTTP/1.1\r\n"
+            b"POST /api/v1/records HTTP/1.1\r\n"
             + host
             + b"Content-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx"
         )
@@ -494,22 +503,22 @@ def check_refusals(s: Server) -> None:
         s.status_of(b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\n" + host + b"\r\n") in (414, 431),
     )
     # Other sites, other names.
-    check("rebinding", s.ask("GET", "/api/v1/runs", headers={"Host": "evil.example"})[0] == 421)
+    check("rebinding", s.ask("GET", "/api/v1/records", headers={"Host": "evil.example"})[0] == 421)
     check("host of many", s.ask("GET", "/", headers={"Host": "localhost:1:2"})[0] == 400)
     check("localhost", s.ask("GET", "/health", headers={"Host": f"localhost:{s.port}"})[0] == 200)
     check(
         "origin",
-        s.ask("POST", "/api/v1/runs", result(), {"Origin": "http://evil.example"})[0] == 403,
+        s.ask("POST", "/api/v1/records", result(), {"Origin": "http://evil.example"})[0] == 403,
     )
-    check("null origin", s.ask("DELETE", "/api/v1/runs/2", headers={"Origin": "null"})[0] == 403)
+    check("null origin", s.ask("DELETE", "/api/v1/records/2", headers={"Origin": "null"})[0] == 403)
     check(
         "other site",
-        s.ask("DELETE", "/api/v1/runs/2", headers={"Sec-Fetch-Site": "cross-site"})[0] == 403,
+        s.ask("DELETE", "/api/v1/records/2", headers={"Sec-Fetch-Site": "cross-site"})[0] == 403,
     )
     check(
         "own origin",
         s.ask(
-            "POST", "/api/v1/runs", result(model="own"), {"Origin": f"http://127.0.0.1:{s.port}"}
+            "POST", "/api/v1/records", result(model="own"), {"Origin": f"http://127.0.0.1:{s.port}"}
         )[0]
         == 201,
     )
@@ -536,7 +545,7 @@ def check_hostile_models(s: Server) -> None:
 
 
 SLOW_HEAD, SLOW_BODY = (b"GET / HTTP/1.1\r\n", b"X: y\r\n"), (
-    b"POST /api/v1/runs HTTP/1.1\r\nContent-Length: 5000\r\n",
+    b"POST /api/v1/records HTTP/1.1\r\nContent-Length: 5000\r\n",
     b"\r\n{",
 )
 
@@ -555,7 +564,7 @@ def check_slow(s: Server) -> None:
     """Whoever sends slowly is no hindrance to others, and is not waited for longer than a request
     may take to come in."""
     clients = slow_clients(s)
-    check("others are served meanwhile", s.ask("GET", "/api/v1/runs")[0] == 200)
+    check("others are served meanwhile", s.ask("GET", "/api/v1/records")[0] == 200)
     waiting = [c for c, _ in clients if not select.select([c], [], [], 0)[0]]
     check("the slow ones are waited for", len(waiting) == len(clients), len(waiting))
     for c, _ in clients:
@@ -582,12 +591,13 @@ def check_busy() -> None:
     answered all the same."""
     seconds = 4
     s = Server("--timeout", str(seconds), db="busy.db")
-    check("before it is busy", s.ask("POST", "/api/v1/runs", result())[0] == 201)
+    check("before it is busy", s.ask("POST", "/api/v1/records", result())[0] == 201)
     other = sqlite3.connect(os.path.join(folder, "busy.db"), isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         tasks = [
-            pool.submit(s.ask, "POST", "/api/v1/runs", result(model=f"waited{i}")) for i in range(3)
+            pool.submit(s.ask, "POST", "/api/v1/records", result(model=f"waited{i}"))
+            for i in range(3)
         ]
         tasks.append(
             pool.submit(s.ask, "POST", "/api/v1/profile?name=waited.onnx&save=1", model_bytes())
@@ -595,7 +605,7 @@ def check_busy() -> None:
         done, _ = concurrent.futures.wait(
             tasks, timeout=seconds + 1, return_when=concurrent.futures.FIRST_COMPLETED
         )
-        check("read while it is written", s.ask("GET", "/api/v1/runs")[0] == 200)
+        check("read while it is written", s.ask("GET", "/api/v1/records")[0] == 200)
         other.execute("ROLLBACK")
         answers = [t.result()[0] for t in tasks]
     check("slow handlers answer", answers == [201] * 4 and not done, answers)
@@ -607,11 +617,11 @@ def check_load(s: Server) -> None:
     """A short version of bench/serve.c: no error, memory flat."""
     paths = [
         "/",
-        "/api/v1/runs",
+        "/api/v1/records",
         "/api/v1/models",
         "/api/v1/trend?model=net",
         "/metrics",
-        "/api/v1/runs/3",
+        "/api/v1/records/3",
         "/nothing",
     ]
     clients, rounds = 16, 8
@@ -647,27 +657,30 @@ def check_load(s: Server) -> None:
 def check_token() -> None:
     token = "correct-horse-battery-staple"
     s = Server("--token", token, "--timeout", str(NEVER_S), db="token.db")
-    check("401", s.ask("GET", "/api/v1/runs")[0] == 401)
-    check("401 says how", s.ask("GET", "/api/v1/runs")[1]["WWW-Authenticate"].startswith("Bearer"))
+    check("401", s.ask("GET", "/api/v1/records")[0] == 401)
+    check(
+        "401 says how", s.ask("GET", "/api/v1/records")[1]["WWW-Authenticate"].startswith("Bearer")
+    )
     status, headers, text = s.ask("GET", "/")
     check(
         "the page asks for the token itself",
         status == 200 and headers["Content-Type"].startswith("text/html"),
     )
-    check("401 upload", s.ask("POST", "/api/v1/runs", result())[0] == 401)
+    check("401 upload", s.ask("POST", "/api/v1/records", result())[0] == 401)
     check(
         "wrong",
-        s.ask("GET", "/api/v1/runs", headers={"Authorization": "Bearer " + token[:-1] + "x"})[0]
+        s.ask("GET", "/api/v1/records", headers={"Authorization": "Bearer " + token[:-1] + "x"})[0]
         == 401,
     )
     check(
         "too long",
-        s.ask("GET", "/api/v1/runs", headers={"Authorization": "Bearer " + token + "x"})[0] == 401,
+        s.ask("GET", "/api/v1/records", headers={"Authorization": "Bearer " + token + "x"})[0]
+        == 401,
     )
-    check("empty", s.ask("GET", "/api/v1/runs", headers={"Authorization": "Bearer "})[0] == 401)
+    check("empty", s.ask("GET", "/api/v1/records", headers={"Authorization": "Bearer "})[0] == 401)
     check(
         "right",
-        s.ask("GET", "/api/v1/runs", headers={"Authorization": "Bearer " + token})[0] == 200,
+        s.ask("GET", "/api/v1/records", headers={"Authorization": "Bearer " + token})[0] == 200,
     )
     status, headers, _ = s.ask("GET", "/?token=" + token)
     check(
@@ -710,16 +723,17 @@ def check_start() -> None:
     token = urllib.parse.parse_qs(urllib.parse.urlparse(s.url).query)["token"][0]
     bearer = {"Authorization": "Bearer " + token}
     check(
-        "made up token", len(token) == 48 and s.ask("GET", "/api/v1/runs", headers=bearer)[0] == 200
+        "made up token",
+        len(token) == 48 and s.ask("GET", "/api/v1/records", headers=bearer)[0] == 200,
     )
-    check("read-only", s.ask("POST", "/api/v1/runs", result(), bearer)[0] == 403)
+    check("read-only", s.ask("POST", "/api/v1/records", result(), bearer)[0] == 403)
     check(
         "name of another", s.ask("GET", "/", headers={"Host": "evil.example", **bearer})[0] == 421
     )
     name = socket.gethostname()
     check(
         "own name",
-        s.ask("GET", "/api/v1/runs", headers={"Host": f"{name}:{s.port}", **bearer})[0] == 200,
+        s.ask("GET", "/api/v1/records", headers={"Host": f"{name}:{s.port}", **bearer})[0] == 200,
     )
     check(
         "own name with a domain",
@@ -735,7 +749,7 @@ def check_start() -> None:
     check("its data", s.ask("GET", "/api/v1/models", headers={**origin, **bearer})[0] == 200)
     check(
         "its upload is refused for --read-only alone",
-        b"read-only" in s.ask("POST", "/api/v1/runs", result(), {**origin, **bearer})[2],
+        b"read-only" in s.ask("POST", "/api/v1/records", result(), {**origin, **bearer})[2],
     )
     check("ends on SIGINT", s.stop(signal.SIGINT) == 0)
     try:
@@ -756,7 +770,7 @@ def check_killed() -> None:
             c = http.client.HTTPConnection("127.0.0.1", s.port, timeout=PATIENCE_S)
             try:
                 for i in range(1000):
-                    c.request("POST", "/api/v1/runs", result(model=f"m{worker}", p50=i + 1.0))
+                    c.request("POST", "/api/v1/records", result(model=f"m{worker}", p50=i + 1.0))
                     r = c.getresponse()
                     text = r.read()
                     if r.status == 201:
@@ -774,7 +788,7 @@ def check_killed() -> None:
             for t in tasks:
                 t.result()
         again = Server(db="killed.db")
-        missing = [i for i in acknowledged if again.ask("GET", f"/api/v1/runs/{i}")[0] != 200]
+        missing = [i for i in acknowledged if again.ask("GET", f"/api/v1/records/{i}")[0] != 200]
         check(
             "nothing acknowledged is lost",
             acknowledged and not missing,

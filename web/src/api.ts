@@ -2,7 +2,7 @@
 // path. The token, where one is needed, comes in the address's fragment (which no server sees) or
 // is asked for, and stays for as long as the tab.
 import type { Document } from "./documents";
-import type { HistoryRun, Models, Profile, Trend } from "./types";
+import type { HistoryRecord, Models, Profile, Trend } from "./types";
 import type { Comparison } from "./view_types";
 
 export interface Query {
@@ -105,18 +105,18 @@ type Id = number | string;
 const plain = (id: Id): string => encodeURIComponent(String(id));
 
 export const api = {
-    runs: (q: Query) => get<{ total: number; runs: HistoryRun[] }>(`api/v1/runs?${query(q)}`),
-    run: (id: Id) => get<Document>(`api/v1/runs/${plain(id)}`),
+    records: (q: Query) => get<{ total: number; records: HistoryRecord[] }>(`api/v1/records?${query(q)}`),
+    record: (id: Id) => get<Document>(`api/v1/records/${plain(id)}`),
     models: () => get<Models>("api/v1/models"),
     trend: (model: string, metric: string) =>
         get<Trend>(`api/v1/trend?${query({ model, metric })}`),
     compare: (ids: Id[]) => get<Comparison>(`api/v1/compare?ids=${ids.map(plain).join(",")}`),
-    addRun: (body: Blob) => get<{ id: number }>("api/v1/runs", post(body)),
+    addRecord: (body: Blob) => get<{ id: number }>("api/v1/records", post(body)),
     addModel: (name: string, body: Blob) =>
         get<Profile>(`api/v1/profile?${query({ name })}`, post(body, "application/octet-stream")),
     tags: (id: number, add: string[], remove: string[]) =>
-        ask(`api/v1/runs/${id}/tags`, post(JSON.stringify({ add, remove }))),
-    remove: (id: number) => ask(`api/v1/runs/${id}`, { method: "DELETE" }),
+        ask(`api/v1/records/${id}/tags`, post(JSON.stringify({ add, remove }))),
+    remove: (id: number) => ask(`api/v1/records/${id}`, { method: "DELETE" }),
 };
 
 export async function modelNames(): Promise<string[]> {

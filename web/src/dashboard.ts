@@ -2,8 +2,8 @@
 import { Failure, takeToken } from "./api";
 import { addPage } from "./dashboard/add";
 import { hrefOf, link, trouble } from "./dashboard/links";
-import { comparePage, runPage } from "./dashboard/run";
-import { runsPage } from "./dashboard/runs";
+import { comparePage, recordPage } from "./dashboard/record";
+import { recordsPage } from "./dashboard/records";
 import type { State } from "./dashboard/state";
 import { tokenPage } from "./dashboard/token";
 import { trendPage } from "./dashboard/trend";
@@ -13,11 +13,11 @@ import { shell, type Page } from "./shell";
 
 async function pageAt(s: State, path: string): Promise<Page> {
     const [what, a, b] = path.split("/").map((p) => decodeURIComponent(p));
-    if (what === "run" && a) return runPage(s, Number(a));
+    if (what === "record" && a) return recordPage(s, Number(a));
     if (what === "compare" && a) return comparePage(s, a.split(",").filter(Boolean));
     if (what === "trend") return trendPage(a ?? "", b || "p50");
     if (what === "add") return addPage(s);
-    return runsPage(s);
+    return recordsPage(s);
 }
 
 function failurePage(s: State, error: unknown): Page {
@@ -25,7 +25,7 @@ function failurePage(s: State, error: unknown): Page {
     return {
         title: "Not there",
         nav: false,
-        sections: [trouble(error), h("p", null, link("", "Back to the runs"))],
+        sections: [trouble(error), h("p", null, link("", "Back to the records"))],
     };
 }
 
@@ -43,12 +43,12 @@ async function go(s: State): Promise<void> {
     const page = await pageAt(s, path).catch((error) => failurePage(s, error));
     if (turn !== s.turn) return; // the reader went on
     s.frame.show(page);
-    document.documentElement.dataset.place = path || "runs";
+    document.documentElement.dataset.place = path || "records";
 }
 
 export function startDashboard(app: HTMLElement, envelope: Envelope): void {
     takeToken();
-    const links = [link("", "Runs"), link("trend", "Trends"), link("add", "Add")];
+    const links = [link("", "Records"), link("trend", "Trends"), link("add", "Add")];
     const frame = shell(envelope.tool, [
         link("", "assay", { class: "wordmark" }),
         h("nav", { class: "dash-nav no-print", "aria-label": "Places" }, links),

@@ -1808,30 +1808,30 @@ export interface CalibrationFold {
     folded: number;
 }
 
-export interface Runs {
-    schema: "assay.runs/1";
-    /** Runs that match, listed or not. */
+export interface Records {
+    schema: "assay.records/1";
+    /** Matching records, listed or not. */
     total: number;
-    /** Runs, newest first. */
-    runs: HistoryRun[];
+    /** Records, newest first. */
+    records: HistoryRecord[];
 }
 
-export interface HistoryRun {
-    /** Number of the run in its history. */
+export interface HistoryRecord {
+    /** Number of the record in its history. */
     id: number;
     /** profile, pipeline, machine or watch. */
     kind: string | null;
     /** The model as the user named it. */
     model: string | null;
-    /** When the result was made, UTC. */
+    /** When the result was produced, UTC. */
     created: string;
     /** Command line. */
     command: string | null;
-    /** The machine it ran on. */
+    /** Host name of the machine that produced the result. */
     host: string | null;
     /** Precision of the runs. */
     precision: string | null;
-    /** Where the engine ran. */
+    /** Device that the engine ran on. */
     device: string | null;
     /** Batch size of the figures. */
     batch: number | null;
@@ -1849,7 +1849,7 @@ export interface HistoryRun {
     macs: number | null;
     /** Parameters of the model. */
     parameters: number | null;
-    /** Tags of the run. */
+    /** Tags of the record. */
     tags: string[];
 }
 
@@ -1862,10 +1862,10 @@ export interface Models {
 export interface HistoryModel {
     /** The model as the user named it. */
     model: string | null;
-    /** Runs of the model. */
-    runs: number;
-    /** Its newest run. */
-    newest: HistoryRun;
+    /** Records of the model. */
+    records: number;
+    /** Its newest record. */
+    newest: HistoryRecord;
 }
 
 export interface Trend {
@@ -1874,19 +1874,19 @@ export interface Trend {
     model: string;
     /** Name of the metric. */
     metric: string;
-    /** The metric as people read it. */
+    /** Display name of the metric. */
     title: string;
     /** Unit of all values. */
     unit: "ms" | "bytes" | "count" | "1/s" | "percent" | "number";
     /** Whether higher values are better. */
     more_is_better: boolean;
-    /** What the runs have in common. */
+    /** What the records have in common. */
     setup: string;
-    /** Runs with another setup. */
+    /** Records with another setup. */
     left_out: number;
-    /** Runs beyond the limit. */
+    /** Records beyond the limit. */
     older: number;
-    /** Value of the newest run. */
+    /** Value of the newest record. */
     newest: number | null;
     /** Median of the values. */
     median: number | null;
@@ -1896,18 +1896,18 @@ export interface Trend {
     min: number | null;
     /** Highest value. */
     max: number | null;
-    /** Runs, oldest first. */
+    /** Records, oldest first. */
     points: HistoryPoint[];
     /** Where the level changed. */
     change_points: HistoryChange[];
-    /** Alerts that were asked for. */
+    /** The requested alerts. */
     alerts: HistoryAlert[];
 }
 
 export interface HistoryPoint {
-    /** Number of the run in its history. */
+    /** Number of the record in its history. */
     id: number;
-    /** When the result was made, UTC. */
+    /** When the result was produced, UTC. */
     created: string;
     /** The metric's value. */
     value: number;
@@ -1918,9 +1918,9 @@ export interface HistoryPoint {
 export interface HistoryChange {
     /** Index of the first point of the new level. */
     index: number;
-    /** Number of that run. */
+    /** Number of that record. */
     id: number;
-    /** When the result of that run was made, UTC. */
+    /** When the result of that record was produced, UTC. */
     created: string;
     /** Median of the level before it. */
     before: number;
@@ -1928,7 +1928,7 @@ export interface HistoryChange {
     after: number;
     /** after divided by before; null when before is 0. [ratio] */
     ratio: number | null;
-    /** Probability that chance alone causes as much; 0: the metric is exact. */
+    /** Probability of such a change by chance; 0: the metric is exact. */
     p: number;
     /** better or worse. */
     verdict: "better" | "worse";
@@ -1937,15 +1937,15 @@ export interface HistoryChange {
 export interface HistoryAlert {
     /** The expression as given. */
     expression: string;
-    /** inconclusive: there was nothing to compare with. */
+    /** inconclusive: there is no record to compare with. */
     verdict: "quiet" | "fired" | "inconclusive";
-    /** The newest run's value. */
+    /** Value of the newest record. */
     value: number | null;
-    /** What it was compared with. */
+    /** Value that it was compared with. */
     limit: number | null;
-    /** Runs that the limit was made from. */
-    window_runs: number;
-    /** One sentence. */
+    /** Records that the limit was computed from. */
+    window_records: number;
+    /** Explanation in one sentence. */
     why: string;
 }
 

@@ -12,10 +12,10 @@ END
     "$ASSAY" history import run.json --db h.db -q
 done
 "$ASSAY" history tag 3 a b --db h.db
-"$ASSAY" history --db h.db -q -o runs.json
+"$ASSAY" history --db h.db -q -o records.json
 "$ASSAY" trend net --db h.db -q -o trend.json --alert 'p50 > 1s' --alert 'p50 > median(1h)' 2> said || echo "exit $?"
 grep -c '"verdict": "worse"' trend.json
 "$ASSAY" trend net --db h.db -q -o macs.json --metric macs
 "$ASSAY" capacity 12 --db h.db -q --target 100 --latency p90:300ms -o capacity.json
 "$ASSAY" capacity 12 --db h.db -q --target 100 --latency p90:1ms -o none.json 2> said || echo "exit $?"
-$python "$CASES/../check_json.py" runs.json trend.json macs.json capacity.json none.json
+$python "$CASES/../check_json.py" records.json trend.json macs.json capacity.json none.json

@@ -55,7 +55,7 @@ class Texts(InFolder):
             lambda t: assay.graph(m, input_shape={t: (1,)}),
             lambda t: assay.graph(neg(), inputs={t: [[1, 2, 3]]}),
             lambda t: assay.History("h.db").save(r, t),
-            lambda t: assay.History("h.db").runs(t),
+            lambda t: assay.History("h.db").records(t),
             lambda t: assay.History("h.db").trend(t),
             lambda t: assay.ModelProfiler(m, t),
         ]
@@ -85,7 +85,7 @@ class Numbers(InFolder):
                     with self.assertRaises(assay.UsageError):
                         call(n)
                 with self.assertRaises(assay.UsageError):
-                    h.runs(limit=n)
+                    h.records(limit=n)
             wrongs: List[Any] = [1.0, "1", None]
             for n in wrongs:
                 with self.assertRaises(TypeError):
@@ -262,10 +262,10 @@ with r.__dict__["_loading"]:
 if pid == 0:
     try:
         try:
-            history.runs()
+            history.records()
             os._exit(2)
         except assay.ClosedError:
-            assert len(assay.History(sys.argv[1]).runs()) == 1
+            assert len(assay.History(sys.argv[1]).records()) == 1
         assert assay.graph(m).total_macs == 1814073344
         assert len(r["layers"]) > 10 and assay.graph("vgg16").total_macs
         try:
@@ -275,7 +275,7 @@ if pid == 0:
     finally:
         os._exit(1)
 code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-assert len(r.layers) > 10 and len(history.runs()) == 1
+assert len(r.layers) > 10 and len(history.records()) == 1
 os._exit(code)
 """
 

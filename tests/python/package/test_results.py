@@ -366,12 +366,12 @@ class Kept(InFolder):
         with assay.History("h/h.db") as h:
             one = h.save(r, ["nightly", "a"])
             two = h.save(assay.graph("resnet50"), "b")
-            self.assertEqual([x.id for x in h.runs()], [two, one])
-            self.assertEqual([x.id for x in h.runs(tag="nightly")], [one])
-            self.assertEqual([x.model for x in h.runs(model="resnet50")], ["resnet50"])
+            self.assertEqual([x.id for x in h.records()], [two, one])
+            self.assertEqual([x.id for x in h.records(tag="nightly")], [one])
+            self.assertEqual([x.model for x in h.records(model="resnet50")], ["resnet50"])
             self.assertEqual(h.get(one).total_macs, r.total_macs)
             h.tag(one, add="c", remove=["a"])
-            self.assertEqual(set(h.runs(tag="c")[0].tags), {"nightly", "c"})
+            self.assertEqual(set(h.records(tag="c")[0].tags), {"nightly", "c"})
             trend = h.trend("resnet18", "macs", alerts="macs > 1G")
             self.assertEqual((trend.status, len(trend.points)), (6, 1))
             with self.assertRaises(assay.ThresholdError):
@@ -403,7 +403,7 @@ class Kept(InFolder):
             with self.assertRaises(assay.ClosedError):
                 h.save(r)
         with self.assertRaises(assay.ClosedError):
-            h.runs()
+            h.records()
         with self.assertRaises(assay.AssayError):
             assay.History("/proc/nothing/h.db")
 

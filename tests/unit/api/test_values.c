@@ -35,9 +35,9 @@ static const struct {
      "{\"schema\": \"assay.machine/1\", \"bandwidth_by_set\": [{\"set_bytes\": 4096, \"read\": 1e9, "
      "\"triad\": 2e9}]}",
      "bandwidth_by_set.0.triad", 2e9},
-    {"runs", "{\"schema\": \"assay.runs/1\", \"total\": 3, \"runs\": []}", "total", 3},
+    {"records", "{\"schema\": \"assay.records/1\", \"total\": 3, \"records\": []}", "total", 3},
     {"models",
-     "{\"schema\": \"assay.models/1\", \"models\": [{\"model\": \"a\", \"runs\": 4, \"newest\": "
+     "{\"schema\": \"assay.models/1\", \"models\": [{\"model\": \"a\", \"records\": 4, \"newest\": "
      "{\"id\": 7, \"created\": \"2026-11-15T19:06:00Z\"}}]}",
      "models.0.newest.id", 7},
     {"trend", "{\"schema\": \"assay.trend/1\", \"model\": \"m\", \"left_out\": 5}", "left_out", 5},

@@ -70,19 +70,19 @@ static void console_has(const result_kind *kind, const void *data, const char *c
 
 /* ---- history ---- */
 
-static history_run some_run(int64_t id)
+static history_record some_record(int64_t id)
 {
     static const str tags[] = {{"nightly", 7}, {"a b", 3}};
-    history_run r = {.id = id,
-                     .created_s = 1790000000 + 60 * id,
-                     .kind = STR("profile"),
-                     .model = STR("m.onnx"),
-                     .command = STR("assay bench m.onnx"),
-                     .host = STR("box"),
-                     .precision = STR("fp32"),
-                     .batch = 4,
-                     .tags = tags,
-                     .n_tags = id == 1 ? 2 : 0};
+    history_record r = {.id = id,
+                        .created_s = 1790000000 + 60 * id,
+                        .kind = STR("profile"),
+                        .model = STR("m.onnx"),
+                        .command = STR("assay bench m.onnx"),
+                        .host = STR("box"),
+                        .precision = STR("fp32"),
+                        .batch = 4,
+                        .tags = tags,
+                        .n_tags = id == 1 ? 2 : 0};
     for (int i = 0; i < HISTORY_FIGURES; i++)
         r.figures[i].v = NAN;
     r.figures[HISTORY_P50].v = 12.3456;
@@ -90,17 +90,17 @@ static history_run some_run(int64_t id)
     return r;
 }
 
-static void test_runs(void **state)
+static void test_records(void **state)
 {
-    const history_run runs[] = {some_run(2), some_run(1)};
-    const history_list list = {.runs = runs, .n = 2, .total = 7}, none = {0};
+    const history_record records[] = {some_record(2), some_record(1)};
+    const history_list list = {.records = records, .n = 2, .total = 7}, none = {0};
     static const char *const parts[] = {"7 records", "2026-09-21 14:14", "m.onnx", "12.35 ms",
                                         "1.81 G",    "nightly, a b",     "2 of 7", NULL};
     sbuf b = {0};
     (void)state;
-    same_as_saved(&runs_kind, &list);
-    console_has(&runs_kind, &list, parts);
-    write_as(&runs_kind, &none, "csv", 80, &b);
+    same_as_saved(&records_kind, &list);
+    console_has(&records_kind, &list, parts);
+    write_as(&records_kind, &none, "csv", 80, &b);
     assert_int_equal(strncmp(sbuf_cstr(&b), "id,created,model,", 17), 0);
     sbuf_free(&b);
 }
@@ -108,8 +108,8 @@ static void test_runs(void **state)
 static void test_models(void **state)
 {
     const history_model models[] = {
-        {.model = STR("m.onnx"), .runs = 3, .newest = some_run(2)},
-        {.model = STR("n.onnx"), .runs = 1, .newest = some_run(1)},
+        {.model = STR("m.onnx"), .records = 3, .newest = some_record(2)},
+        {.model = STR("n.onnx"), .records = 1, .newest = some_record(1)},
     };
     const history_models all = {.models = models, .n = 2};
     static const char *const parts[] = {"2 models", "n.onnx", "2026-09-21 14:15", "12.35 ms", NULL};
@@ -135,7 +135,7 @@ static void test_trend(void **state)
                                      .verdict = ALERT_FIRED,
                                      .value = 12.5,
                                      .limit = 11.1375,
-                                     .window_runs = 1,
+                                     .window_records = 1,
                                      .why = STR("12.50 ms is above 11.14 ms")}};
     history_trend t = trend_of(metric_find(STR("p50")));
     static const char *const parts[] = {"2 records", "▁█",      "12.50 ms",  "+23.5 %", "worse",
@@ -331,7 +331,7 @@ static void test_several(void **state)
 int run_test_live(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_runs),    cmocka_unit_test(test_models),
+        cmocka_unit_test(test_records), cmocka_unit_test(test_models),
         cmocka_unit_test(test_trend),   cmocka_unit_test(test_machine),
         cmocka_unit_test(test_images),  cmocka_unit_test(test_language),
         cmocka_unit_test(test_several),

@@ -86,10 +86,10 @@ static assay_store *open_new(const char *path)
 
 static uint64_t count(assay_store *s, const assay_record_filter *f)
 {
-    assay_result *runs;
-    assert_int_equal(assay_store_list(s, f, &runs, NULL), ASSAY_OK);
-    uint64_t n = whole_at(runs, "total");
-    assay_result_free(runs);
+    assay_result *records;
+    assert_int_equal(assay_store_list(s, f, &records, NULL), ASSAY_OK);
+    uint64_t n = whole_at(records, "total");
+    assay_result_free(records);
     return n;
 }
 
@@ -98,7 +98,7 @@ static void test_kept(void **state)
     char path[512];
     assay_store *s = open_new(path_of(path, "sub/kept.db"));
     assay_error err;
-    assay_result *runs;
+    assay_result *records;
     char *text;
     size_t n;
     (void)state;
@@ -106,20 +106,20 @@ static void test_kept(void **state)
     int64_t b = save(s, "other", "2026-11-02T00:00:00Z", 7);
     assert_int_equal(assay_store_tag(s, a, (const char *[]){"x", "y z"}, 2, NULL, 0, &err),
                      ASSAY_OK);
-    assert_int_equal(assay_store_list(s, NULL, &runs, &err), ASSAY_OK);
-    assert_int_equal(whole_at(runs, "runs.0.id"), b); /* newest first */
-    assert_string_equal(text_at(runs, "runs.1.model"), "dir/net.onnx");
-    assert_string_equal(text_at(runs, "runs.1.created"), "2026-11-01T00:00:00Z");
-    assert_string_equal(text_at(runs, "runs.1.host"), "Test CPU, 4 cores");
-    assert_true(number_at(runs, "runs.1.p50_ms") == 5);
-    assert_int_equal(count_at(runs, "runs.1.tags"), 2);
-    assert_string_equal(text_at(runs, "runs.1.tags.1"), "y z");
-    assert_int_equal(count_at(runs, "runs"), 2);
+    assert_int_equal(assay_store_list(s, NULL, &records, &err), ASSAY_OK);
+    assert_int_equal(whole_at(records, "records.0.id"), b); /* newest first */
+    assert_string_equal(text_at(records, "records.1.model"), "dir/net.onnx");
+    assert_string_equal(text_at(records, "records.1.created"), "2026-11-01T00:00:00Z");
+    assert_string_equal(text_at(records, "records.1.host"), "Test CPU, 4 cores");
+    assert_true(number_at(records, "records.1.p50_ms") == 5);
+    assert_int_equal(count_at(records, "records.1.tags"), 2);
+    assert_string_equal(text_at(records, "records.1.tags.1"), "y z");
+    assert_int_equal(count_at(records, "records"), 2);
     /* Whole numbers stay whole, beyond what a double holds. */
-    assert_int_equal(assay_result_write(runs, "json", NULL, &text, &n, &err), ASSAY_OK);
+    assert_int_equal(assay_result_write(records, "json", NULL, &text, &n, &err), ASSAY_OK);
     assert_non_null(strstr(text, "\"macs\": 9007199254740993"));
     assay_free(text);
-    assay_result_free(runs);
+    assay_result_free(records);
     /* What this version does not know is kept; blanks in strings are, between words they are not. */
     assert_int_equal(assay_store_document(s, a, &text, &n, &err), ASSAY_OK);
     assert_non_null(strstr(text, "\"something new\":[1,\" two  blanks \\\" \"]"));
@@ -152,15 +152,15 @@ static void test_filters(void **state)
     assert_int_equal(COUNT(.since = "2026-11-04T00:00:01Z"), 2);
     assert_int_equal(COUNT(.limit = 2), 7); /* the total does not depend on it */
     assert_int_equal(COUNT(.model = "' OR 1 --"), 0);
-    assay_result *runs;
+    assay_result *records;
     assay_error err;
     const assay_record_filter bad = {.size = sizeof bad, .since = "yesterday"};
-    assert_int_equal(assay_store_list(s, &bad, &runs, &err), ASSAY_ERR_USAGE);
-    assert_int_equal(assay_store_models(s, &runs, NULL), ASSAY_OK);
-    assert_int_equal(count_at(runs, "models"), 3);
-    assert_int_equal(whole_at(runs, "models.0.runs"), 3);
-    assert_string_equal(text_at(runs, "models.0.newest.created"), "2026-11-06T00:00:00Z");
-    assay_result_free(runs);
+    assert_int_equal(assay_store_list(s, &bad, &records, &err), ASSAY_ERR_USAGE);
+    assert_int_equal(assay_store_models(s, &records, NULL), ASSAY_OK);
+    assert_int_equal(count_at(records, "models"), 3);
+    assert_int_equal(whole_at(records, "models.0.records"), 3);
+    assert_string_equal(text_at(records, "models.0.newest.created"), "2026-11-06T00:00:00Z");
+    assay_result_free(records);
     assay_store_close(s);
 }
 
@@ -239,11 +239,11 @@ static void test_many_tags(void **state)
 
 static assay_result *only(assay_store *s, const char *model)
 {
-    assay_result *runs;
+    assay_result *records;
     const assay_record_filter f = {.size = sizeof f, .model = model};
-    assert_int_equal(assay_store_list(s, &f, &runs, NULL), ASSAY_OK);
-    assert_true(count_at(runs, "runs") > 0);
-    return runs;
+    assert_int_equal(assay_store_list(s, &f, &records, NULL), ASSAY_OK);
+    assert_true(count_at(records, "records") > 0);
+    return records;
 }
 
 /* What is no profile is kept whole, and listed by what it holds: nothing of it is a zero that nobody told. */
@@ -261,7 +261,7 @@ static void test_kinds(void **state)
     char path[512];
     assay_store *s = open_new(path_of(path, "kinds.db"));
     assay_error err;
-    assay_result *runs;
+    assay_result *records;
     assay_result *trend;
     char *text;
     size_t n;
@@ -271,24 +271,24 @@ static void test_kinds(void **state)
                      ASSAY_OK);
     assert_int_equal(assay_store_add(s, machine, strlen(machine), "m", NULL, 0, NULL, &err),
                      ASSAY_OK);
-    runs = only(s, "sd21");
-    assert_string_equal(text_at(runs, "runs.0.kind"), "pipeline");
-    assert_string_equal(text_at(runs, "runs.0.created"), "2026-11-01T00:00:00Z");
-    assert_true(number_at(runs, "runs.0.mean_ms") == 500);
-    assert_true(number_at(runs, "runs.0.throughput") == 4);
-    assert_true(number_at(runs, "runs.0.macs") == 100);
-    assert_true(number_at(runs, "runs.0.parameters") == 5);
-    assert_true(isnan(number_at(runs, "runs.0.p50_ms")));
-    assert_true(isnan(number_at(runs, "runs.0.memory_bytes")));
-    assert_int_equal(whole_at(runs, "runs.0.batch"), 2);
-    assay_result_free(runs);
-    runs = only(s, "machine");
-    assert_string_equal(text_at(runs, "runs.0.kind"), "machine");
-    assert_string_equal(text_at(runs, "runs.0.host"), "Test CPU, 2 cores");
-    assert_true(isnan(number_at(runs, "runs.0.mean_ms")));
-    assert_true(isnan(number_at(runs, "runs.0.throughput")));
-    assert_true(isnan(number_at(runs, "runs.0.macs")));
-    assay_result_free(runs);
+    records = only(s, "sd21");
+    assert_string_equal(text_at(records, "records.0.kind"), "pipeline");
+    assert_string_equal(text_at(records, "records.0.created"), "2026-11-01T00:00:00Z");
+    assert_true(number_at(records, "records.0.mean_ms") == 500);
+    assert_true(number_at(records, "records.0.throughput") == 4);
+    assert_true(number_at(records, "records.0.macs") == 100);
+    assert_true(number_at(records, "records.0.parameters") == 5);
+    assert_true(isnan(number_at(records, "records.0.p50_ms")));
+    assert_true(isnan(number_at(records, "records.0.memory_bytes")));
+    assert_int_equal(whole_at(records, "records.0.batch"), 2);
+    assay_result_free(records);
+    records = only(s, "machine");
+    assert_string_equal(text_at(records, "records.0.kind"), "machine");
+    assert_string_equal(text_at(records, "records.0.host"), "Test CPU, 2 cores");
+    assert_true(isnan(number_at(records, "records.0.mean_ms")));
+    assert_true(isnan(number_at(records, "records.0.throughput")));
+    assert_true(isnan(number_at(records, "records.0.macs")));
+    assay_result_free(records);
     const assay_trend_request q = {
         .size = sizeof q, .model = "machine", .metric = "flops-per-second"};
     assert_int_equal(assay_store_trend(s, &q, &trend, &err), ASSAY_OK);
@@ -321,15 +321,15 @@ static void test_travel(void **state)
     assay_store *s = open_new(path_of(path, "from.db"));
     char *text;
     size_t n;
-    uint64_t added, known, runs;
+    uint64_t added, known, records;
     assay_error err;
     (void)state;
     int64_t a = save(s, "net", "2026-11-02T00:00:00Z", 5);
     save(s, "net", "2026-11-01T00:00:00Z", 6);
     assay_store_tag(s, a, (const char *[]){"kept"}, 1, NULL, 0, NULL);
-    assert_int_equal(assay_store_export(s, NULL, &text, &n, &runs, &err), ASSAY_OK);
-    assert_int_equal(runs, 2);
-    assert_int_equal(assay_output_append(path_of(file, "runs.jsonl"), text, n, &err), ASSAY_OK);
+    assert_int_equal(assay_store_export(s, NULL, &text, &n, &records, &err), ASSAY_OK);
+    assert_int_equal(records, 2);
+    assert_int_equal(assay_output_append(path_of(file, "records.jsonl"), text, n, &err), ASSAY_OK);
     assay_store_close(s);
     s = open_new(path_of(path, "to.db"));
     assert_int_equal(assay_store_import(s, file, &added, &known, &err), ASSAY_OK);
@@ -411,10 +411,10 @@ static void test_damaged(void **state)
         fwrite(junk, 1, sizeof junk, f);
         fclose(f);
         s = NULL;
-        assay_result *runs = NULL;
+        assay_result *records = NULL;
         assay_status status = assay_store_open(path, true, &s, &err);
         if (status == ASSAY_OK)
-            status = assay_store_list(s, NULL, &runs, &err);
+            status = assay_store_list(s, NULL, &records, &err);
         assert_true(status == ASSAY_OK || status == ASSAY_ERR_MALFORMED);
         for (int64_t id = 1; s && id <= 20; id++) {
             char *text = NULL;
@@ -424,7 +424,7 @@ static void test_damaged(void **state)
                         status == ASSAY_ERR_USAGE);
             assay_free(text);
         }
-        assay_result_free(runs);
+        assay_result_free(records);
         assay_store_close(s);
         unlink(path);
     }
@@ -457,15 +457,15 @@ static void test_migrated(void **state)
     (void)state;
     run_sql(path_of(path, "v1.db"), sql);
     assay_store *s = open_new(path);
-    assay_result *runs;
-    assert_int_equal(assay_store_list(s, NULL, &runs, NULL), ASSAY_OK);
-    assert_int_equal(whole_at(runs, "runs.0.id"), 9);
-    assert_string_equal(text_at(runs, "runs.0.kind"), "watch"); /* from the document */
-    assert_int_equal(whole_at(runs, "runs.1.id"), 7);
-    assert_true(number_at(runs, "runs.1.p50_ms") == 4); /* from the document */
-    assert_string_equal(text_at(runs, "runs.1.kind"), "profile");
-    assert_string_equal(text_at(runs, "runs.1.tags.0"), "aged");
-    assay_result_free(runs);
+    assay_result *records;
+    assert_int_equal(assay_store_list(s, NULL, &records, NULL), ASSAY_OK);
+    assert_int_equal(whole_at(records, "records.0.id"), 9);
+    assert_string_equal(text_at(records, "records.0.kind"), "watch"); /* from the document */
+    assert_int_equal(whole_at(records, "records.1.id"), 7);
+    assert_true(number_at(records, "records.1.p50_ms") == 4); /* from the document */
+    assert_string_equal(text_at(records, "records.1.kind"), "profile");
+    assert_string_equal(text_at(records, "records.1.tags.0"), "aged");
+    assay_result_free(records);
     save(s, "new", "2026-11-01T00:00:00Z", 5);
     assay_store_close(s);
     assay_store_close(open_new(path)); /* a second time there is nothing to do */

@@ -16,7 +16,7 @@ enum { TRIALS = 600 };
 
 typedef struct noise {
     double deviation, memory,
-        spike; /* memory: of an AR(1); spike: share of runs half as slow again */
+        spike; /* memory: of an AR(1); spike: share of records half as slow again */
 } noise;
 
 static void simulate(rng *r, const noise *x, uint32_t n, history_point *out)
@@ -112,9 +112,10 @@ static void test_found(void **state)
         near += at >= 38 && at <= 42;
         more += n > 1;
     }
-    print_message("5 %% slower at 1 %% noise, 40 + 20 runs: found %u of 200, %u within two runs, "
-                  "%u with another beside it\n",
-                  found, near, more);
+    print_message(
+        "5 %% slower at 1 %% noise, 40 + 20 records: found %u of 200, %u within two records, "
+        "%u with another beside it\n",
+        found, near, more);
     assert_true(found >= 195);
     assert_true(near >= 185);
     assert_true(more <= 10);
@@ -178,7 +179,7 @@ static void test_grammar(void **state)
                                        "p99 > 1.5 * max(all)",
                                        "p50 > min(12h)",
                                        "p50 > median()",
-                                       "p50 > 1.1x median(5 runs)"};
+                                       "p50 > 1.1x median(5 records)"};
     static const struct {
         const char *text;
         uint64_t at;
@@ -235,16 +236,16 @@ static void test_judged(void **state)
     for (uint32_t i = 0; i < 11; i++)
         p[i] = (history_point){.created_s = 86400 * (int64_t)i, .v = {.v = i < 5 ? 10 : 20}};
     p[10].v.v = 23;
-    assert_false(fires("p95 > 1.2x median(5d)", p, 11, &x)); /* five runs of 20: 24 */
-    assert_int_equal(x.window_runs, 5);
+    assert_false(fires("p95 > 1.2x median(5d)", p, 11, &x)); /* five records of 20: 24 */
+    assert_int_equal(x.window_records, 5);
     assert_true(x.limit == 24);
     assert_true(fires("p95 > 1.1x median(5d)", p, 11, &x));
-    assert_true(fires("p95 > 1.2x median(all)", p, 11, &x)); /* ten runs: 15, so 18 */
-    assert_int_equal(x.window_runs, 10);
+    assert_true(fires("p95 > 1.2x median(all)", p, 11, &x)); /* ten records: 15, so 18 */
+    assert_int_equal(x.window_records, 10);
     assert_true(fires("p95 >= 23ms", p, 11, &x));
     assert_false(fires("p95 > 23ms", p, 11, &x));
     assert_true(fires("p95 < 1.2x last(1)", p, 11, &x));
-    assert_true(fires("p95 > 2x min(10 runs)", p, 11, &x));
+    assert_true(fires("p95 > 2x min(10 records)", p, 11, &x));
     assert_false(fires("p95 > 1.2x median(1h)", p, 11, &x)); /* nobody in the window */
     assert_int_equal(x.verdict, ALERT_INCONCLUSIVE);
     assert_false(fires("p95 > 1.2x median(5d)", p, 1, &x));

@@ -7,8 +7,8 @@ import { link, linkButton, trouble } from "./links";
 import type { State } from "./state";
 
 async function addResult(file: File): Promise<Child> {
-    const { id } = await api.addRun(file);
-    return h("p", { class: "banner good" }, "Added as run ", link(`run/${id}`, `#${id}`), ".");
+    const { id } = await api.addRecord(file);
+    return h("p", { class: "banner good" }, "Added as record ", link(`record/${id}`, `#${id}`), ".");
 }
 
 async function showModel(s: State, file: File): Promise<void> {
@@ -37,7 +37,7 @@ function fileInput(take: (file: File) => void): HTMLInputElement {
 function dropZone(take: (file: File) => void): HTMLElement {
     const what =
         "A result (.json) joins the history. A model (.onnx, .safetensors, .gguf) is analysed " +
-        "and shown; it is neither run nor kept.";
+        "and shown; it is neither run nor stored.";
     const choose = h("label", { class: "button", for: "file" }, "choose one");
     const drop = h(
         "div",

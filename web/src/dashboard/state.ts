@@ -5,7 +5,7 @@ import type { Shell } from "../shell";
 export interface State {
     frame: Shell;
     shown: Shown;
-    selected: Map<number, string>; // runs to compare: id and model
+    selected: Map<number, string>; // records to compare: id and model
     links: HTMLElement[];
     turn: number; // counts pages that were asked for
     reload: () => void;

@@ -1,4 +1,4 @@
-// A metric over the runs of a model.
+// A metric over the records of a model.
 import { api, modelNames } from "../api";
 import { h } from "../dom";
 import * as f from "../format";
@@ -29,7 +29,7 @@ function figures(t: Trend, points: { value: number }[]): HTMLElement {
     const last = points[points.length - 1].value;
     const median = f.isNumber(t.median) && t.median ? t.median : null;
     return cards([
-        { name: "Runs", value: f.whole(points.length) },
+        { name: "Records", value: f.whole(points.length) },
         { name: "Median", value: show(t.median) },
         {
             name: "Latest",
@@ -43,12 +43,12 @@ function figures(t: Trend, points: { value: number }[]): HTMLElement {
 function trendOf(model: string, t: Trend): HTMLElement {
     const points = t.points ?? [];
     if (!points.length)
-        return empty("No runs with this figure", h("p", null, "Choose another metric or model."));
+        return empty("No records with this metric", h("p", null, "Choose another metric or model."));
     return section(
         "trend-section",
         model,
         figures(t, points),
-        trendChart(t, (run) => goTo(`run/${run}`)),
+        trendChart(t, (id) => goTo(`record/${id}`)),
         changesTable(t),
     );
 }
@@ -56,7 +56,7 @@ function trendOf(model: string, t: Trend): HTMLElement {
 const nothing = (): HTMLElement =>
     empty(
         "Nothing has been saved yet",
-        h("p", null, "A trend needs runs of a model: ", code("assay bench resnet18 --save")),
+        h("p", null, "A trend needs records of a model: ", code("assay bench resnet18 --save")),
     );
 
 export async function trendPage(model: string, metric: string): Promise<Page> {
@@ -66,7 +66,7 @@ export async function trendPage(model: string, metric: string): Promise<Page> {
     const trend = await api.trend(now, metric);
     return {
         title: "Trends",
-        under: "A metric over the runs of a model",
+        under: "A metric over the records of a model",
         nav: false,
         sections: [controls(names, now, metric), trendOf(now, trend)],
     };

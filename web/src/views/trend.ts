@@ -55,8 +55,8 @@ function noteOf(changes: number): string {
     return `${plural(changes, "change")} found; dashed lines mark where a new level begins.`;
 }
 
-// Points lead to their runs where there is a server that has them.
-export function trendChart(t: Trend, open?: (run: number) => void): HTMLElement {
+// Points link to their records if a server has them.
+export function trendChart(t: Trend, open?: (id: number) => void): HTMLElement {
     const show = formatOf(t);
     const points = rowsOf(t.points);
     const changes = (t.change_points ?? []).flatMap((c) => points[c.index] ?? []);
@@ -66,7 +66,7 @@ export function trendChart(t: Trend, open?: (run: number) => void): HTMLElement 
         title: `${metric} of ${f.clip(nameOf(t), 60)}`,
         height: 380,
         note: noteOf(changes.length),
-        about: `Line of ${t.metric} over ${points.length} runs.`,
+        about: `Line of ${t.metric} over ${points.length} records.`,
         option: () => ({
             grid: frame(24, 24, 16),
             xAxis: timeAxis({ splitLine: { show: false } }),
@@ -74,7 +74,7 @@ export function trendChart(t: Trend, open?: (run: number) => void): HTMLElement 
             tooltip: itemTip(({ index }) => {
                 const p = points[index];
                 if (!p) return "";
-                return tip(`Run #${p.id}`, [
+                return tip(`Record #${p.id}`, [
                     ["When", f.day(p.created)],
                     ["Value", show(p.value)],
                 ]);
@@ -96,7 +96,7 @@ export function trendChart(t: Trend, open?: (run: number) => void): HTMLElement 
         }),
         table: () =>
             tabulate(points, [
-                ["Run", (p) => p.id],
+                ["Record", (p) => p.id],
                 ["When", (p) => f.day(p.created)],
                 ["Value", (p) => show(p.value)],
             ]),
@@ -109,9 +109,9 @@ export function changesTable(t: Trend): HTMLElement | null {
     if (!list.length) return null;
     const show = formatOf(t);
     const point = (c: HistoryChange): HistoryPoint | undefined => t.points?.[c.index];
-    const link = (p: HistoryPoint) => h("a", { href: `#/run/${p.id}` }, `#${p.id}`);
+    const link = (p: HistoryPoint) => h("a", { href: `#/record/${p.id}` }, `#${p.id}`);
     const columns: Column<HistoryChange>[] = [
-        column("Run", (c) => {
+        column("Record", (c) => {
             const p = point(c);
             return p ? link(p) : f.DASH;
         }),

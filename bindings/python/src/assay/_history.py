@@ -49,7 +49,7 @@ class History:
             )
         return number.value
 
-    def runs(
+    def records(
         self,
         query: Optional[str] = None,
         *,
@@ -62,7 +62,7 @@ class History:
         out, filter_ = c_void_p(), self._filter(query, model, tag, since, limit)
         with self._handle as store:
             _native.call(lib().assay_store_list, store, ctypes.byref(filter_), ctypes.byref(out))
-        return self._listed(out, "runs")
+        return self._listed(out, "records")
 
     @staticmethod
     def _filter(
@@ -75,18 +75,18 @@ class History:
         given = [
             None if v is None else _native.encode(v, "a filter") for v in (query, model, tag, since)
         ]
-        return _native.RunFilter(
-            ctypes.sizeof(_native.RunFilter), *given, 0, _native.number(limit, "limit", 0), 0
+        return _native.RecordFilter(
+            ctypes.sizeof(_native.RecordFilter), *given, 0, _native.number(limit, "limit", 0), 0
         )
 
     @staticmethod
     def _listed(out: c_void_p, key: str) -> List[Section]:
-        with held(out.value, "the runs") as runs:
-            whole = json.loads(_native.rendered(lib().assay_result_write, runs, b"json", None))
+        with held(out.value, "the records") as records:
+            whole = json.loads(_native.rendered(lib().assay_result_write, records, b"json", None))
         return [Section(r) for r in whole[key]]
 
     def models(self) -> List[Section]:
-        """The newest run of every model, by name."""
+        """The newest record of every model, by name."""
         out = c_void_p()
         with self._handle as store:
             _native.call(lib().assay_store_models, store, ctypes.byref(out))
@@ -103,7 +103,7 @@ class History:
         limit: int = 0,
         alerts: Union[str, Iterable[str], None] = None,
     ) -> Trend:
-        """A metric of a model over its runs, with the places where its level changed. ``alerts``
+        """A metric of a model over its records, with the places where its level changed. ``alerts``
         are expressions such as ``"p95 > 1.2x median(30d)"``; ``status`` of the answer is 6 when one
         fired and 7 when one could not be judged.
         """
@@ -152,7 +152,7 @@ class History:
         add: Union[str, Iterable[str], None] = None,
         remove: Union[str, Iterable[str], None] = None,
     ) -> None:
-        """Changes the tags of a run."""
+        """Changes the tags of a record."""
         with self._handle as store:
             _native.call(
                 lib().assay_store_tag,
@@ -163,12 +163,12 @@ class History:
             )
 
     def delete(self, number: int) -> None:
-        """Takes a run out."""
+        """Deletes a record."""
         with self._handle as store:
             _native.call(lib().assay_store_delete, store, _native.number(number, "the number"))
 
     def document(self, number: int) -> str:
-        """The JSON of a run, letter for letter as it was kept."""
+        """The JSON of a record exactly as it was stored."""
         with self._handle as store:
             return _native.rendered(
                 lib().assay_store_document, store, _native.number(number, "the number")
@@ -208,7 +208,7 @@ class History:
         since: Optional[str] = None,
         limit: int = 0,
     ) -> str:
-        """The runs with tags and documents as lines of JSON, for ``import_file()`` of another
+        """The records with tags and documents as lines of JSON, for ``import_file()`` of another
         history."""
         out, n, filter_ = c_void_p(), c_size_t(), self._filter(query, model, tag, since, limit)
         with self._handle as store:

@@ -252,7 +252,7 @@ class DoctorCheck(Structure):
     ]
 
 
-class RunFilter(Structure):
+class RecordFilter(Structure):
     _fields_ = [
         ("size", c_size_t),
         ("query", c_char_p),
@@ -299,7 +299,7 @@ STRUCTS: Dict[str, Type[Structure]] = {
     "assay_doctor_check": DoctorCheck,
     "assay_watch_sample": WatchSample,
     "assay_watch_hooks": WatchHooks,
-    "assay_record_filter": RunFilter,
+    "assay_record_filter": RecordFilter,
     "assay_trend_request": TrendRequest,
 }
 
@@ -362,7 +362,7 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "assay_store_open": (c_int, (_TEXT, c_bool, _PP, _E)),
     "assay_store_close": (None, (_P,)),
     "assay_store_save": (c_int, (_P, _P, _P, POINTER(_TEXT), c_size_t, POINTER(c_int64), _E)),
-    "assay_store_list": (c_int, (_P, POINTER(RunFilter), _PP, _E)),
+    "assay_store_list": (c_int, (_P, POINTER(RecordFilter), _PP, _E)),
     "assay_store_get": (c_int, (_P, c_int64, _TEXT, _PP, _E)),
     "assay_store_add": (
         c_int,
@@ -372,7 +372,7 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "assay_store_models": (c_int, (_P, _PP, _E)),
     "assay_store_export": (
         c_int,
-        (_P, POINTER(RunFilter), POINTER(c_void_p), POINTER(c_size_t), POINTER(c_uint64), _E),
+        (_P, POINTER(RecordFilter), POINTER(c_void_p), POINTER(c_size_t), POINTER(c_uint64), _E),
     ),
     "assay_store_import": (c_int, (_P, _TEXT, POINTER(c_uint64), POINTER(c_uint64), _E)),
     "assay_store_path": (c_int, (_TEXT, POINTER(c_void_p), _E)),

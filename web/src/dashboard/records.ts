@@ -1,29 +1,29 @@
-// The runs of the history: searched, filtered, page by page, and chosen to be compared.
+// The records of the history: search, filters, pages, and selection for a comparison.
 import { api, Failure, modelNames } from "../api";
 import { clear, h, type Child } from "../dom";
 import * as f from "../format";
 import type { Page } from "../shell";
-import type { HistoryRun } from "../types";
+import type { HistoryRecord } from "../types";
 import { button, code, empty, field, filter, headRow } from "../ui";
 import { goTo, link, trouble } from "./links";
 import type { State } from "./state";
 
 // ---- the table ----
 
-interface RunColumn {
+interface RecordColumn {
     name: string;
     number?: boolean;
-    text: (r: HistoryRun) => Child;
+    text: (r: HistoryRecord) => Child;
 }
-const words = (name: string, text: (r: HistoryRun) => Child): RunColumn => ({ name, text });
-const numbers = (name: string, text: (r: HistoryRun) => Child): RunColumn => ({
+const words = (name: string, text: (r: HistoryRecord) => Child): RecordColumn => ({ name, text });
+const numbers = (name: string, text: (r: HistoryRecord) => Child): RecordColumn => ({
     name,
     text,
     number: true,
 });
-const columns: RunColumn[] = [
-    numbers("Run", (r) => link(`run/${r.id}`, `#${r.id}`)),
-    words("Model", (r) => link(`run/${r.id}`, f.clip(r.model ?? "", 60))),
+const columns: RecordColumn[] = [
+    numbers("Record", (r) => link(`record/${r.id}`, `#${r.id}`)),
+    words("Model", (r) => link(`record/${r.id}`, f.clip(r.model ?? "", 60))),
     words("When", (r) => f.day(r.created)),
     words("Precision", (r) => r.precision ?? f.DASH),
     numbers("Batch", (r) => f.whole(r.batch)),
@@ -37,10 +37,10 @@ const columns: RunColumn[] = [
     words("Tags", (r) => (r.tags ?? []).map((t) => h("span", { class: "tag" }, t))),
 ];
 
-function checkbox(selected: Map<number, string>, r: HistoryRun, changed: () => void): HTMLElement {
+function checkbox(selected: Map<number, string>, r: HistoryRecord, changed: () => void): HTMLElement {
     const box: HTMLInputElement = h("input", {
         type: "checkbox",
-        "aria-label": `Select run ${r.id}, ${r.model}`,
+        "aria-label": `Select record ${r.id}, ${r.model}`,
         checked: selected.has(r.id),
         onchange: () => {
             if (box.checked) selected.set(r.id, r.model ?? "");
@@ -51,21 +51,21 @@ function checkbox(selected: Map<number, string>, r: HistoryRun, changed: () => v
     return box;
 }
 
-function runsTable(s: State, list: HistoryRun[], changed: () => void): HTMLElement {
+function recordsTable(s: State, list: HistoryRecord[], changed: () => void): HTMLElement {
     const all = [words("", (r) => checkbox(s.selected, r, changed)), ...columns];
-    const row = (r: HistoryRun) =>
+    const row = (r: HistoryRecord) =>
         h(
             "tr",
-            { "data-run": r.id },
+            { "data-record": r.id },
             all.map((c) => h("td", { class: c.number && "number" }, c.text(r))),
         );
     return h(
         "div",
-        { class: "scroll", tabindex: 0, role: "region", "aria-label": "Runs" },
+        { class: "scroll", tabindex: 0, role: "region", "aria-label": "Records" },
         h(
             "table",
-            { class: "plain", id: "runs" },
-            h("caption", { class: "hidden" }, "Runs"),
+            { class: "plain", id: "records" },
+            h("caption", { class: "hidden" }, "Records"),
             headRow(all),
             h("tbody", null, list.map(row)),
         ),
@@ -73,10 +73,10 @@ function runsTable(s: State, list: HistoryRun[], changed: () => void): HTMLEleme
 }
 
 function nothing(filtered: boolean): HTMLElement {
-    if (filtered) return empty("No run matches", h("p", null, "Change the search or the filters."));
+    if (filtered) return empty("No record matches", h("p", null, "Change the search or the filters."));
     return empty(
         "Nothing has been saved yet",
-        h("p", null, "Runs appear here when a measuring command is told to keep them:"),
+        h("p", null, "Records appear here after a measuring command with --save:"),
         h("p", null, code("assay bench resnet18 --save")),
         h("p", null, "or when a result is ", link("add", "added"), " by hand."),
     );
@@ -95,9 +95,9 @@ type Filter = "q" | "model" | "tag" | "since";
 const PAGE = 50;
 const TYPING_MS = 200;
 
-class RunList {
+class RecordList {
     readonly place = h("div", {
-        id: "run-list",
+        id: "record-list",
         "aria-live": "polite",
         style: "min-height:320px",
     });
@@ -122,18 +122,18 @@ class RunList {
         const mine = ++this.asked;
         let shown: Child;
         try {
-            const answer = await api.runs({ ...this.want, limit: PAGE });
-            shown = this.show(answer.runs, answer.total);
+            const answer = await api.records({ ...this.want, limit: PAGE });
+            shown = this.show(answer.records, answer.total);
         } catch (error) {
             shown = trouble(error);
         }
         if (mine === this.asked) clear(this.place, shown); // else a later question has been asked
     }
 
-    private show(runs: HistoryRun[], total: number): Child {
+    private show(records: HistoryRecord[], total: number): Child {
         const { q, model, tag, since } = this.want;
-        if (!runs.length) return nothing(!!(q || model || tag || since));
-        return [runsTable(this.s, runs, this.changed), this.pages(runs.length, total)];
+        if (!records.length) return nothing(!!(q || model || tag || since));
+        return [recordsTable(this.s, records, this.changed), this.pages(records.length, total)];
     }
 
     private pages(n: number, total: number): HTMLElement {
@@ -168,7 +168,7 @@ function compareButton(s: State): { element: HTMLElement; update: () => void } {
     return { element, update };
 }
 
-function searchBar(list: RunList, models: string[], compare: HTMLElement): HTMLElement {
+function searchBar(list: RecordList, models: string[], compare: HTMLElement): HTMLElement {
     const input = (key: Filter, event: string, more: Record<string, string | number>) => {
         const box: HTMLInputElement = h("input", {
             ...more,
@@ -177,7 +177,7 @@ function searchBar(list: RunList, models: string[], compare: HTMLElement): HTMLE
         return box;
     };
     const names = models.map((n) => ({ id: n, text: f.clip(n, 50) }));
-    const what = "Search runs";
+    const what = "Search records";
     const look = { type: "search", placeholder: what, "aria-label": what };
     return h(
         "div",
@@ -190,7 +190,7 @@ function searchBar(list: RunList, models: string[], compare: HTMLElement): HTMLE
     );
 }
 
-// A server that has no list of models still has runs.
+// A server that has no list of models still has records.
 async function knownModels(): Promise<string[]> {
     try {
         return await modelNames();
@@ -200,14 +200,14 @@ async function knownModels(): Promise<string[]> {
     }
 }
 
-export async function runsPage(s: State): Promise<Page> {
+export async function recordsPage(s: State): Promise<Page> {
     const compare = compareButton(s);
-    const list = new RunList(s, compare.update);
+    const list = new RecordList(s, compare.update);
     const models = await knownModels();
     await list.load();
     compare.update();
     return {
-        title: "Runs",
+        title: "Records",
         under: "History of results",
         nav: false,
         sections: [h("div", null, searchBar(list, models, compare.element), list.place)],

@@ -5,7 +5,7 @@
 #include "base/utf8.h"
 #include "store/store_impl.h"
 
-/* ---- what a run is searched and compared by ---- */
+/* ---- columns for search and comparison ---- */
 
 static void put_host(sbuf *b, const profile_context *c)
 {
@@ -16,7 +16,7 @@ static void put_host(sbuf *b, const profile_context *c)
         sbuf_printf(b, ", %llu core%s", (unsigned long long)c->cores, c->cores == 1 ? "" : "s");
 }
 
-/* Runs with the same shapes, types and way of counting have comparable counts. */
+/* Records with the same shapes, types and counting convention have comparable counts. */
 static void put_shape(sbuf *b, const profile *p)
 {
     for (uint32_t i = 0; i < p->n_inputs; i++) {
@@ -32,7 +32,7 @@ static void put_shape(sbuf *b, const profile *p)
         sbuf_printf(b, " by " STR_FMT, STR_ARG(p->lens));
 }
 
-/* Runs with the same setup have comparable times. */
+/* Records with the same setup have comparable times. */
 static void put_setup(sbuf *b, const profile *p, const profile_config *c)
 {
     const profile_measured *m = p->measured;
@@ -258,7 +258,7 @@ assay_status store_add(store *s, const profile *p, str document, const str *tags
     return status;
 }
 
-/* ---- one run ---- */
+/* ---- one record ---- */
 
 static assay_status no_such_run(store *s, int64_t id, assay_error *err)
 {

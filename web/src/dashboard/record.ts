@@ -1,15 +1,15 @@
-// One run of the history, and several of them side by side.
+// One record of the history, and several of them side by side.
 import { api } from "../api";
 import { isProfile, nameOf } from "../documents";
 import { clear, h } from "../dom";
 import { pageOf, pageOfMany } from "../report";
 import type { Page } from "../shell";
-import type { HistoryRun } from "../types";
+import type { HistoryRecord } from "../types";
 import { button } from "../ui";
 import { goTo, linkButton, trouble } from "./links";
 import type { State } from "./state";
 
-function tagsOf(id: number, run: HistoryRun | undefined, again: () => void): HTMLElement {
+function tagsOf(id: number, record: HistoryRecord | undefined, again: () => void): HTMLElement {
     const input = h("input", {
         type: "text",
         size: 12,
@@ -32,7 +32,7 @@ function tagsOf(id: number, run: HistoryRun | undefined, again: () => void): HTM
     return h(
         "div",
         { class: "controls" },
-        (run?.tags ?? []).map((t) => h("span", { class: "tag" }, t, " ", removeButton(t))),
+        (record?.tags ?? []).map((t) => h("span", { class: "tag" }, t, " ", removeButton(t))),
         h(
             "form",
             { class: "controls", onsubmit: submit },
@@ -51,8 +51,8 @@ function deleteButton(id: number): HTMLElement {
     const remove = () => void api.remove(id).then(gone, (e) => dialog.append(trouble(e)));
     const dialog: HTMLDialogElement = h(
         "dialog",
-        { class: "details", "aria-label": "Delete the run" },
-        h("h3", null, `Delete run #${id}?`),
+        { class: "details", "aria-label": "Delete the record" },
+        h("h3", null, `Delete record #${id}?`),
         h("p", null, "It is gone from the history then."),
         h(
             "p",
@@ -69,30 +69,30 @@ function deleteButton(id: number): HTMLElement {
     );
 }
 
-// The run's row in the history, which has its tags.
-async function rowOf(id: number, model: string): Promise<HistoryRun | undefined> {
+// The row of the record in the list, which has its tags.
+async function rowOf(id: number, model: string): Promise<HistoryRecord | undefined> {
     try {
-        return (await api.runs({ model, limit: 500 })).runs.find((r) => r.id === id);
+        return (await api.records({ model, limit: 500 })).records.find((r) => r.id === id);
     } catch {
         return undefined;
     }
 }
 
-export async function runPage(s: State, id: number): Promise<Page> {
-    const doc = await api.run(id);
+export async function recordPage(s: State, id: number): Promise<Page> {
+    const doc = await api.record(id);
     const page = pageOf(doc, s.shown);
-    const run = await rowOf(id, String(doc.model ?? ""));
+    const record = await rowOf(id, String(doc.model ?? ""));
     const trend =
         isProfile(doc) && linkButton(`trend/${encodeURIComponent(nameOf(doc))}/p50`, "Trend");
     return {
         ...page,
         actions: [trend, deleteButton(id)],
-        sections: [tagsOf(id, run, s.reload), ...page.sections],
+        sections: [tagsOf(id, record, s.reload), ...page.sections],
     };
 }
 
 export async function comparePage(s: State, ids: string[]): Promise<Page> {
-    const list = await Promise.all(ids.map((id) => api.run(id)));
+    const list = await Promise.all(ids.map((id) => api.record(id)));
     const comparison = await api.compare(ids).catch(() => undefined);
     return pageOfMany(list, comparison, s.shown, s.frame.show);
 }
