@@ -146,7 +146,8 @@ static bool say_rewrite(advise *a)
     if (share < 0.2)
         return false;
     sbuf_printf(&a->title, "Rewrite " STR_FMT " first", STR_ARG(x.type));
-    sbuf_printf(&a->why, "%u of %u layers take ", x.count, s.n);
+    sbuf_printf(&a->why, "%u of %u layer%s take%s ", x.count, s.n, TEXT_S(s.n),
+                x.count == 1 ? "s" : "");
     advise_percent(&a->why, share);
     sbuf_printf(&a->why, " of the time (%s", s.what);
     if (s.mapped)
@@ -172,8 +173,9 @@ static void say_engine_fuses(advise *a)
     const profile_measured *m = a->p->measured;
     if (!m || !m->ledger.present)
         return;
-    sbuf_printf(&a->why, " The engine already fuses some: it ran %llu kernels, %llu of them fused.",
-                (unsigned long long)m->ledger.kernels, (unsigned long long)m->ledger.fused_kernels);
+    sbuf_printf(&a->why, " The engine already fuses some: it ran %llu kernel%s, %llu fused.",
+                (unsigned long long)m->ledger.kernels, TEXT_S(m->ledger.kernels),
+                (unsigned long long)m->ledger.fused_kernels);
 }
 
 static void say_fused_time(advise *a, uint64_t bytes, uint64_t launches)
@@ -197,7 +199,8 @@ static bool say_fusion(advise *a)
     double saved = saved_share(f->bytes[0], f->bytes[1]);
     if (!f->present || saved < 0.05)
         return false;
-    sbuf_printf(&a->title, "Fuse %u layers into %u kernels", a->p->n_layers, f->groups[1]);
+    sbuf_printf(&a->title, "Fuse %u layers into %u kernel%s", a->p->n_layers, f->groups[1],
+                TEXT_S(f->groups[1]));
     text_bytes(&a->why, f->bytes[0] - f->bytes[1]);
     sbuf_puts(&a->why, " of ");
     text_bytes(&a->why, f->bytes[0]);
@@ -205,8 +208,9 @@ static bool say_fusion(advise *a)
                        "have fused kernels for these chains (`assay fuse`).");
     say_engine_fuses(a);
     advise_percent(&a->expected, saved);
-    sbuf_printf(&a->expected, " fewer bytes, %llu → %llu launches",
-                (unsigned long long)f->launches[0], (unsigned long long)f->launches[1]);
+    sbuf_printf(&a->expected, " fewer bytes, %llu → %llu launch%s",
+                (unsigned long long)f->launches[0], (unsigned long long)f->launches[1],
+                f->launches[1] == 1 ? "" : "es");
     say_fused_time(a, f->bytes[0] - f->bytes[1], f->launches[0] - f->launches[1]);
     sbuf_puts(&a->expected, ". With residual additions and operands fused as well: ");
     advise_percent(&a->expected, saved_share(f->bytes[0], f->bytes[2]));

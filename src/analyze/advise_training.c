@@ -64,8 +64,8 @@ bool advise_checkpointing(advise *a)
     text_bytes(&a->why, t->saved_activation_bytes);
     sbuf_puts(&a->why, " are kept for the backward pass. Keeping them at ");
     sbuf_printf(&a->why,
-                "%u points and recomputing the rest needs less. This applies to training only.",
-                s.runs - 1);
+                "%u point%s and recomputing the rest needs less. This applies to training only.",
+                s.runs - 1, TEXT_S(s.runs - 1));
     sbuf_puts(&a->expected, "Activations ");
     advise_bytes(&a->expected, t->saved_activation_bytes, s.bytes);
     sbuf_puts(&a->expected, " for ");

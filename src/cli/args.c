@@ -318,6 +318,32 @@ static assay_status check_format(const cli_args *a, assay_error *err)
 
 /* ---- the whole ---- */
 
+static bool is_builtin(const char *word)
+{
+    assay_model_info info = {.size = sizeof info};
+    for (size_t i = 0; assay_model_at(i, &info); i++)
+        if (strcmp(info.name, word) == 0)
+            return true;
+    return false;
+}
+
+/* Words without a command: a slip of one, or models to compare. */
+static assay_status refuse_no_command(const cli_args *a, assay_error *err)
+{
+    const char *near = is_builtin(a->words[0])
+                           ? NULL
+                           : cli_nearest(a->words[0], cli_command_name_at, NULL);
+    char models[256] = "";
+    size_t n = 0;
+    if (near)
+        return cli_refuse(err, "There is no command '%.100s'. Did you mean '%s'?", a->words[0],
+                          near);
+    for (int i = 0; i < a->n_words && i < 4; i++)
+        n += (size_t)snprintf(models + n, sizeof models - n, " %.48s", a->words[i]);
+    return cli_refuse(err, "'%.100s' is not a command. Did you mean `assay compare%s%s`?",
+                      a->words[0], models, a->n_words > 4 ? " ..." : "");
+}
+
 static assay_status check_words(cli_args *a, assay_error *err)
 {
     const cli_command *c = a->command;
@@ -326,15 +352,8 @@ static assay_status check_words(cli_args *a, assay_error *err)
     if (a->n_words < c->min_words)
         return cli_refuse(err, "%s needs %s. `assay help %s` explains it.", c->name, c->words,
                           c->name);
-    const char *near = a->command_given ? NULL
-                                        : cli_nearest(a->words[0], cli_command_name_at, NULL);
-    if (near)
-        return cli_refuse(err, "There is no command '%.100s'. Did you mean '%s'?", a->words[0],
-                          near);
     if (!a->command_given)
-        return cli_refuse(err,
-                          "'%.100s' is no command, and '%.100s' is one word too many for a model.",
-                          a->words[0], a->words[1]);
+        return refuse_no_command(a, err);
     return cli_refuse(err, "'%.100s' is one word too many for %s%s%s.", a->words[c->max_words],
                       c->name, *c->words ? " " : "", c->words);
 }

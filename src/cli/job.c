@@ -49,14 +49,29 @@ static const char *format_of_path(const cli_job *j, const char *path)
     return junit && ends_in(path, ".xml") ? "junit" : assay_format_of(path);
 }
 
+/* " .json .csv": of the formats that have one. */
+static const char *suffixes_of(const char *formats, char *out, size_t cap)
+{
+    assay_format_info f = {.size = sizeof f};
+    size_t n = 0;
+    *out = 0;
+    for (size_t i = 0; assay_format_at(i, &f) && n + 32 < cap; i++)
+        if (*f.suffix && cli_has_word(formats, '|', f.name, strlen(f.name)))
+            n += (size_t)snprintf(out + n, cap - n, " %s", f.suffix);
+    return out;
+}
+
 static int open_output(cli_job *j, const char *path)
 {
     const char *format = format_of_path(j, path);
+    char suffixes[256];
     assay_error err;
     if (!format)
         return cli_complain_text(
             ASSAY_ERR_USAGE,
-            "The name '%.200s' does not say which format it should have; add --format.", path);
+            "The suffix of '%.200s' names no format. Use one of%s, or --format with one of %s.",
+            path, suffixes_of(j->args->command->formats, suffixes, sizeof suffixes),
+            j->args->command->formats);
     if (check_format(j, format) != ASSAY_OK)
         return ASSAY_ERR_USAGE;
     if (assay_output_open(path, &j->files[j->n_files].out, &err) != ASSAY_OK)

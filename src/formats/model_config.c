@@ -119,7 +119,7 @@ static assay_status find_net(const reading *r, const json_value *net)
     r->out->name = r->out->row ? str_of(r->out->row->name) : (str){0};
     if (r->out->row)
         return ASSAY_OK;
-    bool any = zoo_suggest(type->s, near, 1) > 0;
+    bool any = zoo_suggest(type->s, NULL, near, 1) > 0;
     return err_fail(r->err, ASSAY_ERR_MALFORMED,
                     "%s: no built-in model '" STR_FMT "'.%s%s%s List them with `assay models`.",
                     r->shown, STR_ARG(type->s), any ? " Did you mean " : "", any ? near[0] : "",

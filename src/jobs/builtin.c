@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/file.h"
+#include "base/near.h"
 #include "base/sbuf.h"
 #include "formats/model_config.h"
 #include "jobs/job.h"
@@ -14,14 +15,26 @@ enum { SUGGESTIONS = 4 };
 
 /* ---- names ---- */
 
+/* Of a family that is not built in: models for the same task. */
+static void put_relatives(sbuf *out, const char *task)
+{
+    uint32_t named = 0;
+    sbuf_printf(out, " Built-in models for %s (`assay models %s`) are ", task, task);
+    for (uint32_t i = 0; i < zoo_count() && named < SUGGESTIONS; i++)
+        if (strcmp(zoo_at(i)->task, task) == 0)
+            sbuf_printf(out, "%s%s", named++ ? ", " : "", zoo_at(i)->name);
+    sbuf_puts(out, ", ... Give another model as a file, for example ONNX.");
+}
+
 static void put_suggestions(sbuf *out, const char *word)
 {
-    const char *near[SUGGESTIONS];
-    uint32_t n = zoo_suggest(str_of(word), near, SUGGESTIONS);
-    for (uint32_t i = 0; i < n; i++)
-        sbuf_printf(out, "%s%s", i == 0 ? " Did you mean " : i + 1 < n ? ", " : " or ", near[i]);
-    if (n)
-        sbuf_putc(out, '?');
+    const char *near[SUGGESTIONS], *task = zoo_task_of_stranger(str_of(word));
+    uint32_t n = zoo_suggest(str_of(word), NULL, near, SUGGESTIONS);
+    near_put(out, near, n);
+    if (n == 0 && task)
+        put_relatives(out, task);
+    else
+        sbuf_puts(out, " List the built-in models with `assay models`.");
 }
 
 assay_status job_no_such_model(const char *word, assay_error *err)
@@ -34,10 +47,8 @@ assay_status job_no_such_model(const char *word, assay_error *err)
         sbuf_printf(&hint, " Did you mean the file %s?", with_suffix);
     else
         put_suggestions(&hint, shown);
-    assay_status s = err_fail(
-        err, ASSAY_ERR_USAGE,
-        "no file or built-in model '%s'.%s List the built-in models with `assay models`.", shown,
-        sbuf_cstr(&hint));
+    assay_status s = err_fail(err, ASSAY_ERR_USAGE, "no file or built-in model '%s'.%s", shown,
+                              sbuf_cstr(&hint));
     sbuf_free(&hint);
     return s;
 }

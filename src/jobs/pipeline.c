@@ -3,11 +3,14 @@
 #include "jobs/pipeline.h"
 
 #include "base/file.h"
+#include "base/near.h"
 #include "base/sbuf.h"
 #include "formats/format.h"
 #include "formats/gguf.h"
 #include "formats/hf_config.h"
 #include "formats/hf_folder.h"
+
+enum { SUGGESTIONS = 4 };
 
 /* ---- components from a folder ---- */
 
@@ -54,17 +57,34 @@ static assay_status read_folder(job_pipeline *p, const char *path, const hf_fold
 
 /* ---- what a word means ---- */
 
+static const char *pipeline_name_of(uint32_t i, const void *ctx)
+{
+    (void)ctx;
+    return i < pipeline_count() ? pipeline_name_at(i) : NULL;
+}
+
+/* Pipelines and language models that the word may be a slip of; else the pipelines there are. */
+static void put_near_pipelines(sbuf *out, const char *word)
+{
+    const char *near[SUGGESTIONS];
+    uint32_t n = near_names(str_of(word), pipeline_name_of, NULL, near, SUGGESTIONS);
+    n += zoo_suggest(str_of(word), "language", near + n, SUGGESTIONS - n);
+    near_put(out, near, n);
+    sbuf_puts(out, n ? "" : " The pipelines are: ");
+    for (uint32_t i = 0; !n && i < pipeline_count(); i++)
+        sbuf_printf(out, "%s%s", i ? ", " : "", pipeline_name_at(i));
+    sbuf_puts(out, n ? "" : ". List the language models with `assay models language`.");
+}
+
 static assay_status no_such_pipeline(const char *word, assay_error *err)
 {
     char shown[FILE_SHOWN];
-    sbuf names = {0};
-    for (uint32_t i = 0; i < pipeline_count(); i++)
-        sbuf_printf(&names, "%s%s", i ? ", " : "", pipeline_name_at(i));
-    assay_status s = err_fail(
-        err, ASSAY_ERR_USAGE,
-        "'%s' is not a pipeline (%s), a language model (`assay models language`) or a folder",
-        file_shown(word, shown), sbuf_cstr(&names));
-    sbuf_free(&names);
+    sbuf hint = {0};
+    put_near_pipelines(&hint, word);
+    assay_status s = err_fail(err, ASSAY_ERR_USAGE,
+                              "'%s' is not a pipeline, a language model or a folder.%s",
+                              file_shown(word, shown), sbuf_cstr(&hint));
+    sbuf_free(&hint);
     return s;
 }
 

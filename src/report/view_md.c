@@ -135,7 +135,7 @@ static void put_warnings(sbuf *out, const view *v, bool all)
     }
     uint64_t more = n - shown + v->warnings_dropped;
     if (more)
-        sbuf_printf(out, "- %llu more warnings\n", (unsigned long long)more);
+        sbuf_printf(out, "- %llu more warning%s\n", (unsigned long long)more, TEXT_S(more));
 }
 
 void view_write_md(const view *v, sbuf *out)

@@ -82,7 +82,7 @@ static const view_line_row moved_lines[] = {
      .tone = TONE_DIM,
      .limit = VIEW_TOP},
     {.when = "layers_moved>moved.@count",
-     .text = "{layers_moved:whole} layers differ in all; `assay compare` lists them.",
+     .text = "{layers_moved:whole layer} differ in all; `assay compare` lists them.",
      .tone = TONE_DIM},
 };
 

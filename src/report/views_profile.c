@@ -16,7 +16,7 @@ static const view_fact_row summary_measured[] = {
      .verdict = "bands.speed"},
     {.name = "Latency, p95",
      .value = "{latency.p95:ms}",
-     .note = "p99 {latency.p99:ms} of {latency.runs:whole} runs",
+     .note = "p99 {latency.p99:ms} of {latency.runs:whole run}",
      .when = "latency.p95"},
     {.name = "Throughput",
      .value = "{throughput.samples_per_second*throughput.units_per_sample:rate}",
@@ -89,7 +89,7 @@ static const view_fact_row size_facts[] = {
 static const view_fact_row work_facts[] = {
     VIEW_FACT(
         "Operators", "{total_operators:whole}",
-        "{operations.@count:whole} types[ · {+accounting.folded:whole} more folded in advance]",
+        "{operations.@count:whole type}[ · {+accounting.folded:whole} more folded in advance]",
         NULL),
     VIEW_FACT("MACs", "{total_macs:whole}", "{total_macs:macs}", CAUSAL_IS_ALL),
     VIEW_FACT("MACs", "{total_macs:whole}",
@@ -271,8 +271,8 @@ static void say_certainty(view *v)
     if (!view_holds(v, &a, "+nodes"))
         return;
     view_put(v, &b, &a,
-             doubt ? "{exact:whole} of {nodes:whole} operators are exact; "
-                   : "Exact: {exact:whole} of {nodes:whole} operators counted, nothing assumed.");
+             doubt ? "{exact:whole} of {nodes:whole operator} are exact; "
+                   : "Exact: {exact:whole} of {nodes:whole operator} counted, nothing assumed.");
     if (doubt) {
         put_doubts(v, &b, &a);
         sbuf_putc(&b, '.');

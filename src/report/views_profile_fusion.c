@@ -12,7 +12,7 @@
               "_before:share1}]",                                                             \
               NULL)
 static const view_fact_row fusion_facts[] = {
-    VIEW_FACT("Groups", "{groups.@count:whole}", "of {layers.@count:whole} layers", NULL),
+    VIEW_FACT("Groups", "{groups.@count:whole}", "of {layers.@count:whole layer}", NULL),
     CHANGE("Launches", "launches", "whole"),
     CHANGE("Bytes moved", "bytes", "bytes"),
     VIEW_FACT("Intensity", "{fusion.intensity_before:fixed2} → {fusion.intensity_after:fixed2}",
@@ -21,7 +21,7 @@ static const view_fact_row fusion_facts[] = {
               "at most {fusion.widest_groups:whole} side by side, at level "
               "{fusion.widest_level:whole}",
               NULL),
-    VIEW_FACT("Critical path", "{fusion.critical_groups:whole} groups",
+    VIEW_FACT("Critical path", "{fusion.critical_groups:whole group}",
               "{fusion.critical_flops:flops}[; concurrency {fusion.concurrency:fixed2}]", NULL),
 };
 
@@ -90,9 +90,9 @@ static const view_table_row group_tables[] = {
 /* ---- the engine ---- */
 
 static const view_line_row engine_lines[] = {
-    {.text = "{fusion.engine.same_groups:whole} of {fusion.engine.groups:whole} groups are kernels "
+    {.text = "{fusion.engine.same_groups:whole} of {fusion.engine.groups:whole group} are kernels "
              "of the engine's ({fusion.engine.same_groups/fusion.engine.groups:share1}), with "
-             "{fusion.engine.same_nodes:whole} of {fusion.engine.nodes:whole} layers "
+             "{fusion.engine.same_nodes:whole} of {fusion.engine.nodes:whole layer} "
              "({fusion.engine.same_nodes/fusion.engine.nodes:share1}); "
              "{fusion.engine.kernels:whole} kernels run, {fusion.engine.own_kernels:whole} of them "
              "its own copies and layout changes. Of pairs of layers, "

@@ -1,4 +1,5 @@
 /* A profile's layers: those with the most FLOPs, all of them, the module tree; and where the time of a run goes. */
+#include "base/text.h"
 #include "profile/layer_names.h"
 #include "profile/time_groups.h"
 #include "report/view_units.h"
@@ -284,7 +285,7 @@ static void add_slowest(view *v)
             sum += p->layers[i].time_ms;
         }
     uint32_t shown = v->o->verbose || top > n ? n : top;
-    view_add_section(v, str_printf(v->a, "Slowest %u of %u timed layers", shown, n),
+    view_add_section(v, str_printf(v->a, "Slowest %u of %u timed layer%s", shown, n, TEXT_S(n)),
                      time_remark(v, sum));
     view_add_rows(v, time_tables, &v->root);
 }
@@ -328,7 +329,7 @@ static const view_fact_row ledger_facts[] = {
     SHARE_OF_RUN("run", "run_ms"),
 };
 static const view_line_row ledger_lines[] = {
-    {.text = "{ledger.runs:whole} runs, {ledger.kernels:whole} kernels of which "
+    {.text = "{ledger.runs:whole run}, {ledger.kernels:whole kernel} of which "
              "{ledger.fused_kernels:whole} are fused of several layers; "
              "{ledger.layers_without_kernel:whole} layers have no kernel left. Subtracted for the "
              "profiler: {ledger.profiler_us_per_kernel:fixed2} µs in and "

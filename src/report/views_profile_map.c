@@ -292,7 +292,7 @@ static const view_line_row front_lines[] = {
 static const view_line_row trust_lines[] = {
     {.text = "Times of `{map.calibration.device:text}` at fp32 are predicted from kernels measured "
              "with {map.calibration.engine:text}; on models left out of the calibration the median "
-             "error is {map.calibration.median_error:share} ({map.calibration.runs:whole} runs), "
+             "error is {map.calibration.median_error:share} ({map.calibration.runs:whole run}), "
              "and four of five lie in the interval shown. {map.calibration.known_percent:percent0} "
              "of the time is in operators that were measured.",
      .when = "map.calibration"},

@@ -107,7 +107,7 @@ static const view_fact_row detail_facts[] = {
               "utilization.cpu_percent,2>utilization.threads/!utilization.threads"),
     VIEW_FACT("Processor", "{utilization.cpu_percent:percent0}",
               "{utilization.cpu_percent_per_thread:percent0} of each of "
-              "{utilization.threads:whole} threads, " CPU_NOTE,
+              "{utilization.threads:whole thread}, " CPU_NOTE,
               "utilization.cpu_percent,utilization.threads>1"),
     VIEW_FACT("Processor", "–", "too short to tell, " CPU_NOTE,
               "utilization,!utilization.cpu_percent"),
@@ -142,7 +142,7 @@ static const view_fact_row detail_facts[] = {
               "throughput.percent_of_peak"),
 };
 static const view_line_row detail_lines[] = {
-    {.text = "P99 of {latency.runs:whole} runs is a guess: {latency.p99_runs_needed:whole} are "
+    {.text = "P99 of {latency.runs:whole run} is a guess: {latency.p99_runs_needed:whole} are "
              "needed to bound it with 99 % confidence.",
      .when = "latency.p99_runs_needed>latency.runs",
      .tone = TONE_DIM},
@@ -164,7 +164,7 @@ static const view_line_row detail_lines[] = {
 static const view_section_row measured_rows[] = {
     {.title = "Measured",
      .remark = "{context.engine.title:text} {context.engine.version:text} on "
-               "{context.engine.device:text}[, {+context.engine.threads:whole} threads][, "
+               "{context.engine.device:text}[, {+context.engine.threads:whole thread}][, "
                "{+context.engine.rate:short} requests/s from when they were due]",
      .in = "all bench memory",
      .when = "+configurations",

@@ -1,6 +1,9 @@
 /* Finding an architecture by name and building it into a model. */
 #include "zoo/zoo.h"
 
+#include <strings.h>
+
+#include "base/near.h"
 #include "base/sbuf.h"
 #include "zoo/nn_impl.h"
 
@@ -128,59 +131,39 @@ const zoo_row *zoo_find(str name)
 
 /* ---- suggestions ---- */
 
-enum { NAME_MAX_BYTES = 64 };
-
-static str plain_name(str name, char *buf)
+static const char *row_name_at(uint32_t i, const void *task)
 {
-    uint32_t n = name.n < NAME_MAX_BYTES ? name.n : NAME_MAX_BYTES;
-    for (uint32_t i = 0; i < n; i++)
-        buf[i] = plain(name.p[i]);
-    return (str){buf, n};
+    const zoo_row *row = i < zoo_count() ? zoo_at(i) : NULL;
+    return !row ? NULL : !task || strcmp(row->task, task) == 0 ? row->name : "";
 }
 
-/* Edits, fewer when one name holds the other ("resnet" in "resnet50"). */
-static unsigned how_far(str a, const char *name, unsigned limit)
+uint32_t zoo_suggest(str name, const char *task, const char **out, uint32_t max)
 {
-    char buf[NAME_MAX_BYTES];
-    str b = plain_name(str_of(name), buf);
-    unsigned d = str_distance(a, b, limit);
-    if (a.n < 3 || b.n < a.n || memmem(b.p, b.n, a.p, a.n) == NULL)
-        return d;
-    unsigned inside = 1 + (b.n - a.n) / 4;
-    return inside < d ? inside : d;
+    return near_names(name, row_name_at, task, out, max);
 }
 
-static void keep_nearest(const char **out, unsigned *far, uint32_t *n, uint32_t max,
-                         const char *name, unsigned d)
-{
-    uint32_t at = *n;
-    while (at > 0 && far[at - 1] > d)
-        at--;
-    if (at >= max)
-        return;
-    if (*n < max)
-        ++*n;
-    for (uint32_t i = *n - 1; i > at; i--) {
-        out[i] = out[i - 1];
-        far[i] = far[i - 1];
-    }
-    out[at] = name;
-    far[at] = d;
-}
+/* What well-known families that are not built in are for; the beginning of a name tells. */
+static const struct {
+    const char *begins, *task;
+} strangers[] = {
+    {"yolo", "detection"},           {"detr", "detection"},          {"rtdetr", "detection"},
+    {"rt-detr", "detection"},        {"efficientdet", "detection"},  {"nanodet", "detection"},
+    {"centernet", "detection"},      {"unet", "segmentation"},       {"segformer", "segmentation"},
+    {"mask2former", "segmentation"}, {"pspnet", "segmentation"},     {"esrgan", "restoration"},
+    {"realesrgan", "restoration"},   {"edsr", "restoration"},        {"wav2vec", "speech"},
+    {"conformer", "speech"},         {"hubert", "speech"},           {"blip", "image-text"},
+    {"kandinsky", "diffusion"},      {"slowfast", "video"},          {"timesformer", "video"},
+    {"pwcnet", "optical_flow"},      {"nasnet", "classification"},   {"deit", "classification"},
+    {"beit", "classification"},      {"ghostnet", "classification"},
+};
 
-uint32_t zoo_suggest(str name, const char **out, uint32_t max)
+const char *zoo_task_of_stranger(str name)
 {
-    char buf[NAME_MAX_BYTES];
-    str asked = plain_name(name, buf);
-    unsigned far[16], limit = asked.n / 3 + 1;
-    uint32_t n = 0, total = zoo_count();
-    max = max < 16 ? max : 16;
-    for (uint32_t i = 0; i < total; i++) {
-        unsigned d = how_far(asked, zoo_at(i)->name, limit);
-        if (d <= limit)
-            keep_nearest(out, far, &n, max, zoo_at(i)->name, d);
-    }
-    return n;
+    for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++)
+        if (name.n >= strlen(strangers[i].begins) &&
+            strncasecmp(name.p, strangers[i].begins, strlen(strangers[i].begins)) == 0)
+            return strangers[i].task;
+    return NULL;
 }
 
 /* ---- building ---- */

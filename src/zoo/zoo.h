@@ -51,8 +51,10 @@ const zoo_row *zoo_find(str name);
 const zoo_row *zoo_find_family(str model_type);
 /* The rows of zoo_find_family(), for lists and tests; NULL past the end. */
 const zoo_row *zoo_family_at(uint32_t index);
-/* The nearest names, at most max; their count. */
-uint32_t zoo_suggest(str name, const char **out, uint32_t max);
+/* The nearest names of a task (NULL: of any), at most max; their count. */
+uint32_t zoo_suggest(str name, const char *task, const char **out, uint32_t max);
+/* What a well-known family that is not built in is for ("detection" of yolov8n), or NULL. */
+const char *zoo_task_of_stranger(str name);
 
 typedef struct zoo_input { /* --input-shape for a built-in model */
     str name;              /* empty: inputs in order */

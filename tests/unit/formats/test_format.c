@@ -103,6 +103,24 @@ static void refuses_by_content(void **state)
         ROW("hdf5", "\x89HDF\r\n\x1a\n"),
         ROW("tflite", "\x1c\0\0\0TFL3\0\0"),
         ROW("ort", "\x1c\0\0\0ORTM\0\0"),
+        ROW("gif", "GIF89a\1\0"),
+        ROW("tiff", "II*\0\x08\0\0\0"),
+        ROW("webp", "RIFF0000WEBPVP8 "),
+        ROW("wav", "RIFF0000WAVEfmt "),
+        ROW("mp4", "\0\0\0\x18"
+                   "ftypmp42"),
+        ROW("numpy", "\x93NUMPY\1\0"),
+        ROW("sqlite", "SQLite format 3\0"),
+        ROW("executorch", "\x1c\0\0\0ET12"),
+        ROW("circle", "\x1c\0\0\0CIR0"),
+        ROW("pe", "MZ\x90\0"),
+        ROW("mach-o", "\xcf\xfa\xed\xfe"),
+        ROW("script", "#!/bin/sh\n"),
+        ROW("bzip2", "BZh91AY"),
+        ROW("xz", "\xfd"
+                  "7zXZ\0"),
+        ROW("zstd", "\x28\xb5\x2f\xfd\4"),
+        ROW("7z", "7z\xbc\xaf\x27\x1c"),
         ROW("elf", "\x7f"
                    "ELF\2\1\1"),
         ROW("pdf", "%PDF-1.7\n"),
@@ -119,6 +137,14 @@ static void refuses_by_content(void **state)
         assert_non_null(strstr(err.message, f->what));
         assert_non_null(strstr(err.message, f->todo));
     }
+}
+
+static void tells_tar(void **state)
+{
+    char head[512] = "model.onnx";
+    (void)state;
+    memcpy(head + 257, "ustar", 5);
+    assert_string_equal(format_by_content(head, sizeof head, sizeof head)->name, "tar");
 }
 
 /* A container says less than the suffix of one of its formats. */
@@ -156,8 +182,8 @@ int run_test_format(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_onnx_of_any_name), cmocka_unit_test(reads_weights_of_any_name),
-        cmocka_unit_test(refuses_by_content),     cmocka_unit_test(asks_the_suffix),
-        cmocka_unit_test(tells_other_messages),
+        cmocka_unit_test(refuses_by_content),     cmocka_unit_test(tells_tar),
+        cmocka_unit_test(asks_the_suffix),        cmocka_unit_test(tells_other_messages),
     };
     return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

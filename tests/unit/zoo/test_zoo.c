@@ -308,7 +308,7 @@ static void finding_names(void **state)
 static bool suggests(const char *asked, const char *wanted)
 {
     const char *names[5];
-    uint32_t n = zoo_suggest(str_of(asked), names, 5);
+    uint32_t n = zoo_suggest(str_of(asked), NULL, names, 5);
     for (uint32_t i = 0; i < n; i++)
         if (strcmp(names[i], wanted) == 0)
             return true;
@@ -323,10 +323,14 @@ static void suggesting_names(void **state)
     assert_true(suggests("resnet5", "resnet50"));
     assert_true(suggests("mobilnet_v2", "mobilenet_v2"));
     assert_true(suggests("efficientnet", "efficientnet_b0"));
-    assert_int_equal(zoo_suggest(STR("qqqqqqqqqqqqqqqqq"), names, 5), 0);
-    assert_int_equal(zoo_suggest(STR("resnet"), names, 0), 0);
+    assert_true(suggests("mobilnet", "mobilenet_v2")); /* a slip in the beginning of a name */
+    assert_true(suggests("llama3", "llama-3.1-8b"));   /* separators left out */
+    assert_string_equal(zoo_task_of_stranger(STR("YOLOv8n")), "detection");
+    assert_null(zoo_task_of_stranger(STR("resnet")));
+    assert_int_equal(zoo_suggest(STR("qqqqqqqqqqqqqqqqq"), NULL, names, 5), 0);
+    assert_int_equal(zoo_suggest(STR("resnet"), NULL, names, 0), 0);
     memset(longest, 'x', sizeof longest);
-    assert_int_equal(zoo_suggest((str){longest, sizeof longest}, names, 5), 0);
+    assert_int_equal(zoo_suggest((str){longest, sizeof longest}, NULL, names, 5), 0);
 }
 
 /* ---- parameters ---- */
