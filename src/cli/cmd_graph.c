@@ -1,11 +1,25 @@
 /* assay graph: the static profile of a model, in every view that was asked for. With --strict the result
  * is shown all the same; only the exit code differs. */
+#include <string.h>
+
 #include "cli/gate.h"
+
+/* A ridge by hand leaves of the device only its memory, which recommendations look at. */
+static int refuse_unused_device(const cli_args *a)
+{
+    const char *ridge = cli_given(a, "threshold");
+    if (!ridge || !*ridge || ridge[strspn(ridge, "0123456789.")] || cli_given(a, "advice"))
+        return ASSAY_OK;
+    return cli_refuse_options(a, "hardware",
+                              "--threshold N replaces its ridge; leave one out, or add --advice");
+}
 
 static int run(cli_job *j)
 {
     cli_gate g = {0}; /* limits alone: no file is opened */
-    int code = cli_job_open(j);
+    int code = refuse_unused_device(j->args);
+    if (!code)
+        code = cli_job_open(j);
     if (!code)
         code = cli_job_analyze(j);
     if (code)

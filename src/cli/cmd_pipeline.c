@@ -21,7 +21,8 @@ static bool writes_record(const cli_args *a)
 static int refuse_useless(const cli_args *a, const assay_result *p)
 {
     if (strcmp(assay_result_text(p, "kind"), "diffusion") == 0 && !a->measure)
-        return cli_refuse_options(a, "precision", "images are counted, not run; add --measure");
+        return cli_refuse_options(a, "precision memory-limit",
+                                  "images are counted, not run; add --measure");
     return ASSAY_OK;
 }
 
