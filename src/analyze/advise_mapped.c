@@ -1,6 +1,8 @@
 /* What advice may know of a model that was mapped, without evaluating it again. */
 #include "analyze/advise.h"
+
 #include "analyze/roofline.h"
+#include "base/num.h"
 
 enum { LARGER_BATCH = 8 };
 
@@ -13,9 +15,9 @@ static advise_case case_at(const roofline_model *m, const profile *p, int64_t ba
                          .flops = (uint64_t)flops,
                          .memory = (uint64_t)moved,
                          .parameters = p->total_parameters,
-                         .weights_bytes = (uint64_t)held,
-                         .activations_bytes = (uint64_t)(peak - held),
-                         .peak_bytes = (uint64_t)peak,
+                         .weights_bytes = sat_whole(held),
+                         .activations_bytes = sat_whole(peak - held),
+                         .peak_bytes = sat_whole(peak),
                          .intensity = moved > 0 ? flops / moved : 0,
                          .times = 1};
 }
@@ -23,7 +25,7 @@ static advise_case case_at(const roofline_model *m, const profile *p, int64_t ba
 void advise_know_mapped(const roofline_model *m, const profile *p, advise_facts *f)
 {
     for (uint32_t w = 0; m->single && w < 2; w++) {
-        if ((uint64_t)roofline_moved_bytes(m, 1, w) != p->total_memory)
+        if (sat_whole(roofline_moved_bytes(m, 1, w)) != p->total_memory)
             continue;
         f->cases[ADVISE_BATCH] = case_at(m, p, LARGER_BATCH, w);
         f->cases[ADVISE_BATCH].change = STR("batch 1 → 8");
@@ -45,5 +47,5 @@ void advise_know_asked(const roofline_model *m, const bool precisions[DEVICE_PRE
     if (!first)
         return;
     uint32_t width = roofline_width_of(device_precision_find(str_of(first->precision)));
-    f->placed_alike = (uint64_t)roofline_moved_bytes(m, first->batch, width) == p->total_memory;
+    f->placed_alike = sat_whole(roofline_moved_bytes(m, first->batch, width)) == p->total_memory;
 }

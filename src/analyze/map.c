@@ -1,6 +1,8 @@
 /* See map.h. */
 #include "analyze/map.h"
 
+#include "base/num.h"
+
 enum { LISTED_MOST = 4 }; /* devices whose layers are listed */
 
 typedef struct mapper {
@@ -43,7 +45,7 @@ static void judge_training(mapping_row *r, const roofline_slice *s, const device
 {
     double bytes = roofline_training_bytes(s->model, s->batch, s->width);
     r->trains = true;
-    r->training_memory_bytes = (uint64_t)bytes;
+    r->training_memory_bytes = sat_whole(bytes);
     r->training_fits = bytes <= d->memory_bytes;
     r->training_step_ms = roofline_training(s, d, p) * 1e3;
 }
@@ -51,9 +53,9 @@ static void judge_training(mapping_row *r, const roofline_slice *s, const device
 static void judge_memory(mapping_row *r, const roofline_slice *s, const device *d)
 {
     double bytes = s->weights_bytes + s->activations_bytes;
-    r->memory_bytes = (uint64_t)bytes;
-    r->weights_bytes = (uint64_t)s->weights_bytes;
-    r->activations_bytes = (uint64_t)s->activations_bytes;
+    r->memory_bytes = sat_whole(bytes);
+    r->weights_bytes = sat_whole(s->weights_bytes);
+    r->activations_bytes = sat_whole(s->activations_bytes);
     r->fits = bytes <= d->memory_bytes;
     r->memory_class = band_word(band_of(BAND_MEMORY, bytes));
     r->verdict = map_verdict(bytes / d->memory_bytes,

@@ -1,6 +1,9 @@
 /* See roofline.h. Figures are doubles: sums of counts below 2^53 stay whole, and the rest is physics. */
 #include "analyze/roofline.h"
 
+#include <assert.h>
+#include <math.h>
+
 #include "base/map.h"
 
 #define ADAMW_BYTES_KEPT \
@@ -21,9 +24,23 @@ const char *roofline_bound_name(roofline_bound b)
     return names[b];
 }
 
+/* How much longer each step of a parabola is than the step before it; 0 of any other line. Counts are whole
+ * numbers below 2^53, so that those of a parabola differ by exactly the same. */
+static double bend(const roofline_line v)
+{
+    double first = (v[2] - v[1]) - (v[1] - v[0]), second = (v[3] - v[2]) - (v[2] - v[1]);
+    return first > 0 && fabs(second - first) < 0.5 ? first : 0;
+}
+
+/* Newton's form through the points of a parabola; what is none goes on by its last step. */
 static double at_batch(const roofline_line v, int64_t batch)
 {
-    return v[0] + (v[1] - v[0]) * (double)(batch - 2);
+    double x = (double)(batch - 2), last = v[ROOFLINE_POINTS - 1];
+    assert(batch >= 2 || (v[0] >= last && v[0] <= last)); /* below the points only what was fixed */
+    if (batch >= 2 && batch < 2 + ROOFLINE_POINTS)
+        return v[batch - 2];
+    return bend(v) > 0 ? v[0] + (v[1] - v[0]) * x + bend(v) * x * (x - 1) / 2
+                       : last + (last - v[ROOFLINE_POINTS - 2]) * (x - (ROOFLINE_POINTS - 1));
 }
 
 const roofline_model *roofline_model_at(const roofline_model *m, int64_t batch)
@@ -58,9 +75,10 @@ bool roofline_narrow(roofline_model *m, arena *a)
     return true;
 }
 
-static void assert_same(roofline_line v)
+static void make_level(roofline_line v)
 {
-    v[1] = v[0];
+    for (int k = 1; k < ROOFLINE_POINTS; k++)
+        v[k] = v[0];
 }
 
 void roofline_fix(roofline_model *m, int64_t batch)
@@ -68,17 +86,38 @@ void roofline_fix(roofline_model *m, int64_t batch)
     m->fixed_batch = batch;
     for (uint32_t i = 0; i < m->n_layers; i++) {
         roofline_layer *x = &m->layers[i];
-        assert_same(x->contraction);
-        assert_same(x->other);
-        assert_same(x->back_contraction);
-        assert_same(x->back_other);
+        make_level(x->contraction);
+        make_level(x->other);
+        make_level(x->back_contraction);
+        make_level(x->back_other);
         for (int w = 0; w < ROOFLINE_WIDTHS; w++)
-            assert_same(x->bytes[w]);
+            make_level(x->bytes[w]);
     }
     for (int w = 0; w < ROOFLINE_WIDTHS; w++)
         for (uint32_t s = 0; m->live[w] && s < m->n_steps; s++)
-            assert_same(m->live[w][s]);
-    assert_same(m->saved_bytes);
+            make_level(m->live[w][s]);
+    make_level(m->saved_bytes);
+}
+
+static bool grows(const roofline_line v)
+{
+    return v[0] <= v[1] && v[1] <= v[2] && v[2] <= v[3];
+}
+
+static bool layer_grows(const roofline_layer *l)
+{
+    return grows(l->contraction) && grows(l->other) && grows(l->back_contraction) &&
+           grows(l->back_other) && grows(l->bytes[0]) && grows(l->bytes[1]);
+}
+
+bool roofline_grows(const roofline_model *m)
+{
+    bool all = grows(m->saved_bytes);
+    for (uint32_t i = 0; i < m->n_layers && all; i++)
+        all = layer_grows(&m->layers[i]);
+    for (uint32_t s = 0; s < m->n_steps && all; s++)
+        all = grows(m->live[0][s]) && grows(m->live[1][s]);
+    return all;
 }
 
 /* ---- kinds ---- */
@@ -156,37 +195,22 @@ static double need(const roofline_model *m, int64_t batch, uint32_t width, bool 
                     : roofline_inference_bytes(m, batch, width);
 }
 
-/* Where the line from batch 2 on reaches `room`. */
-static double crossing(const roofline_line v, double room)
-{
-    double slope = v[1] - v[0];
-    if (v[0] > room)
-        return 1;
-    return slope > 0 ? (room - v[0]) / slope + 2 : (double)BATCH_MAX;
-}
-
-static double least_crossing(const roofline_model *m, uint32_t width, double room)
-{
-    double least = (double)BATCH_MAX;
-    for (uint32_t s = 0; s < m->n_steps; s++) {
-        double b = crossing(m->live[width][s], room);
-        least = b < least ? b : least;
-    }
-    return least;
-}
-
+/* All figures grow with the batch, so the largest that fits is found by halving. */
 int64_t roofline_largest(const roofline_model *m, uint32_t width, bool training, double bytes)
 {
-    int64_t smallest = m->fixed_batch ? m->fixed_batch : 1;
-    if (need(m, smallest, width, training) > bytes)
+    int64_t low = m->fixed_batch ? m->fixed_batch : 1, high = BATCH_MAX;
+    if (need(m, low, width, training) > bytes)
         return 0;
     if (m->fixed_batch)
         return m->fixed_batch;
-    double b = training ? crossing(m->saved_bytes, (bytes - ADAMW_BYTES_KEPT * m->parameters) /
-                                                       share_of_float32[width])
-                        : least_crossing(m, width, bytes - m->weights_bytes[width]);
-    int64_t whole = b >= (double)BATCH_MAX ? BATCH_MAX : b < 1 ? 1 : (int64_t)b;
-    return whole > 1 && need(m, whole, width, training) > bytes ? whole - 1 : whole;
+    while (low < high) {
+        int64_t middle = low + (high - low + 1) / 2;
+        if (need(m, middle, width, training) > bytes)
+            high = middle - 1;
+        else
+            low = middle;
+    }
+    return low;
 }
 
 /* ---- time ---- */

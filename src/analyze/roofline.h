@@ -4,10 +4,12 @@
  *   time   = max(2 MAC / peak + other FLOPs / vector peak, bytes / bandwidth) + overhead
  *   ridge  = peak / bandwidth, in FLOPs per byte
  *
- * From batch 2 on every figure of a layer is a straight line over the batch size (weights stay,
- * activations grow), so graphs inferred at batch 2 and 3 give all of them exactly; batch 1 is inferred for
- * itself, because what is broadcast elsewhere is nothing there, or a view. Kernels stay below the peak,
- * caches are not modelled, and every layer is a kernel of its own: docs/hardware.md.
+ * From batch 2 on a figure of a layer is a straight line over the batch size (weights stay, activations
+ * grow), or a parabola where samples of a batch meet each other; graphs inferred at batch 2 to 5 give both
+ * exactly. What is neither (a constant of the traced batch is in it) goes on by the last step. A figure that
+ * falls follows no such rule (roofline_grows() is false). Batch 1 is inferred for itself, because what is broadcast elsewhere
+ * is nothing there, or a view. Kernels stay below the peak, caches are not modelled, and every layer is a
+ * kernel of its own: docs/hardware.md.
  */
 #ifndef ANALYZE_ROOFLINE_H
 #define ANALYZE_ROOFLINE_H
@@ -19,7 +21,7 @@
 enum { ROOFLINE_WIDTHS = 3 }; /* numbers of 4, 2 and 1 bytes */
 uint32_t roofline_width_of(device_precision p);
 
-enum { ROOFLINE_POINTS = 2 }; /* batch 2 and 3 */
+enum { ROOFLINE_POINTS = 4 }; /* batch 2 to 5 */
 typedef double roofline_line[ROOFLINE_POINTS];
 
 typedef struct roofline_layer {
@@ -50,6 +52,8 @@ struct roofline_model {
 
 /* The figures that hold at a batch: those of batch 1 are inferred for themselves. */
 const roofline_model *roofline_model_at(const roofline_model *m, int64_t batch);
+/* Whether no figure falls from one point to the next: only then the points say what comes behind them. */
+bool roofline_grows(const roofline_model *m);
 /* Numbers of one byte from those of four and two: bytes are a straight line over the width too. */
 bool roofline_narrow(roofline_model *m, arena *a);
 /* The model at one batch only: every point becomes the first. */

@@ -45,6 +45,12 @@ static inline uint64_t sat_mul(uint64_t a, uint64_t b)
     return __builtin_mul_overflow(a, b, &r) || r > NUM_SATURATED ? NUM_SATURATED : r;
 }
 
+/* A figure that was computed as a double, as a count: none below 0, none above the maximum. */
+static inline uint64_t sat_whole(double v)
+{
+    return v >= (double)NUM_SATURATED ? NUM_SATURATED : v > 0 ? (uint64_t)v : 0;
+}
+
 /* For qsort() of doubles that are numbers. */
 static inline int num_order(const void *a, const void *b)
 {

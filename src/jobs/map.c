@@ -1,5 +1,5 @@
 /* A model on devices. The graph is inferred at batch 1, 2 and 3 and weighed at four and at two bytes a
- * number; everything else is a straight line (analyze/roofline.h). What the analysis of the model infers anyway,
+ * number; everything else is a line over the batch (analyze/roofline.h). What the analysis of the model infers anyway,
  * mostly batch 1, is taken as it comes by. A model that takes one batch only is mapped at that one.
  */
 #include <stdlib.h>
@@ -134,7 +134,8 @@ static assay_status take_inferred(mapping_job *j, infer_result *r, int64_t batch
     counted of;
     TRY(count_steps(r, &weighed, &of, err));
     *own = own_batch(j, r);
-    return roofline_take(into, r, &of, &weighed.architecture, batch == 3, j->work, err);
+    uint32_t point = batch > 2 ? (uint32_t)(batch - 2) : 0;
+    return roofline_take(into, r, &of, &weighed.architecture, point, j->work, err);
 }
 
 /* A file that fixes its batch is rewritten for another, as for graph. */
@@ -220,8 +221,10 @@ static assay_status take_figures(mapping_job *j, profile *p, assay_error *err)
     assay_status s = ASSAY_OK;
     if (!j->rule->present)
         return take_single_samples(j, p, err);
-    for (int64_t b = j->single.layers ? 2 : 1; b <= 3 && s == ASSAY_OK; b++)
+    for (int64_t b = j->single.layers ? 2 : 1; b < 2 + ROOFLINE_POINTS && s == ASSAY_OK; b++)
         s = take_batch(j, b, &own, &why);
+    if (s == ASSAY_OK && !roofline_grows(&j->figures))
+        s = err_fail(&why, ASSAY_ERR_UNSUPPORTED, "its sizes are not known at other batch sizes");
     if (s == ASSAY_OK) {
         roofline_fix(&j->single, 1);
         j->figures.single = &j->single;

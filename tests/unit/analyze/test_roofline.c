@@ -36,21 +36,22 @@ static roofline_model by_hand(arena *a)
 {
     static roofline_layer layers[3];
     roofline_layer made[3] = {
-        {.launches = 1, .contraction = {2e9, 3e9}, .bytes = {{2e6, 3e6}}},
-        {.launches = 1, .other = {2e6, 3e6}, .bytes = {{16e6, 24e6}}},
-        {.launches = 1, .other = {20, 30}, .bytes = {{160, 240}}},
+        {.launches = 1, .contraction = {2e9, 3e9, 4e9, 5e9}, .bytes = {{2e6, 3e6, 4e6, 5e6}}},
+        {.launches = 1, .other = {2e6, 3e6, 4e6, 5e6}, .bytes = {{16e6, 24e6, 32e6, 40e6}}},
+        {.launches = 1, .other = {20, 30, 40, 50}, .bytes = {{160, 240, 320, 400}}},
     };
     memcpy(layers, made, sizeof made);
     roofline_model m = {.layers = layers,
                         .n_layers = 3,
                         .n_steps = 2,
                         .weights_bytes = {100e6, 50e6, 25e6},
-                        .saved_bytes = {40e6, 60e6},
+                        .saved_bytes = {40e6, 60e6, 80e6, 100e6},
                         .parameters = 25e6};
     for (int w = 0; w < 2; w++) {
         double scale = w ? 0.5 : 1;
         m.live[w] = arena_alloc(a, 2 * sizeof *m.live[w]);
-        double live[2][2] = {{60e6 * scale, 60e6 * scale}, {20e6 * scale, 30e6 * scale}};
+        roofline_line live[2] = {{60e6 * scale, 60e6 * scale, 60e6 * scale, 60e6 * scale},
+                                 {20e6 * scale, 30e6 * scale, 40e6 * scale, 50e6 * scale}};
         memcpy(m.live[w], live, sizeof live);
     }
     assert_true(roofline_group(&m, a));
@@ -64,18 +65,18 @@ static void test_bounds(void **state)
     roofline_slice s;
     roofline_time t;
     (void)state;
-    assert_true(roofline_slice_make(&m, 1, 0, a, &s));
+    assert_true(roofline_slice_make(&m, 2, 0, a, &s));
     roofline_run(&s, &plain, DEVICE_FP32, &t);
-    /* 1e9 / 10e12 = 100 µs of compute; 8e6 / 100e9 = 80 µs of memory; and next to nothing. */
-    near_to(t.by_bound[BOUND_COMPUTE], 101e-6);
-    near_to(t.by_bound[BOUND_MEMORY], 81e-6);
-    near_to(t.by_bound[BOUND_OVERHEAD], 1e-6 + 80 / 100e9);
-    near_to(t.seconds - t.more_flops, 100e-6 - 100e-6 / 1.1);
-    near_to(t.seconds - t.more_bandwidth, 80e-6 - 80e-6 / 1.1 + (80 - 80 / 1.1) / 100e9);
+    /* 2e9 / 10e12 = 200 µs of compute; 16e6 / 100e9 = 160 µs of memory; and next to nothing. */
+    near_to(t.by_bound[BOUND_COMPUTE], 201e-6);
+    near_to(t.by_bound[BOUND_MEMORY], 161e-6);
+    near_to(t.by_bound[BOUND_OVERHEAD], 1e-6 + 160 / 100e9);
+    near_to(t.seconds - t.more_flops, 200e-6 - 200e-6 / 1.1);
+    near_to(t.seconds - t.more_bandwidth, 160e-6 - 160e-6 / 1.1 + (160 - 160 / 1.1) / 100e9);
     assert_int_equal(roofline_one(&s, 0, &plain, DEVICE_FP32).bound, BOUND_COMPUTE);
     assert_int_equal(roofline_one(&s, 1, &plain, DEVICE_FP32).bound, BOUND_MEMORY);
     assert_int_equal(roofline_one(&s, 2, &plain, DEVICE_FP32).bound, BOUND_OVERHEAD);
-    near_to(roofline_one(&s, 0, &plain, DEVICE_FP32).share_of_peak, 1e9 / (101e-6 * 10e12));
+    near_to(roofline_one(&s, 0, &plain, DEVICE_FP32).share_of_peak, 2e9 / (201e-6 * 10e12));
     near_to(device_ridge(&plain, DEVICE_FP32), 100);
     arena_free(a);
 }
@@ -83,8 +84,10 @@ static void test_bounds(void **state)
 static void test_memory(void **state)
 {
     arena *a = arena_new(1 << 20);
-    roofline_model m = by_hand(a);
+    roofline_model m = by_hand(a), single = by_hand(a);
     (void)state;
+    roofline_fix(&single, 1);
+    m.single = &single;
     near_to(roofline_inference_bytes(&m, 1, 0), 160e6);
     near_to(roofline_inference_bytes(&m, 10, 0), 200e6);
     near_to(roofline_inference_bytes(&m, 10, 1), 100e6);
@@ -97,6 +100,42 @@ static void test_memory(void **state)
     roofline_fix(&m, 4);
     assert_int_equal(roofline_largest(&m, 0, false, 800e6), 4);
     near_to(roofline_inference_bytes(&m, 100, 0), 160e6);
+    arena_free(a);
+}
+
+/* (b + 1)^2 bytes at batch b; and what is neither straight nor a parabola: batch 2 is another. */
+static void test_bent_lines(void **state)
+{
+    arena *a = arena_new(1 << 20);
+    roofline_model m = by_hand(a), single = by_hand(a);
+    const roofline_line bent = {9e6, 16e6, 25e6, 36e6}, broken = {70e6, 70e6, 75e6, 80e6};
+    (void)state;
+    roofline_fix(&single, 1);
+    m.single = &single;
+    memcpy(m.live[0][1], bent, sizeof bent);
+    assert_true(roofline_grows(&m));
+    near_to(roofline_inference_bytes(&m, 10, 0), 100e6 + 121e6);
+    near_to(roofline_inference_bytes(&m, 1000, 0), 100e6 + 1001e3 * 1001e3);
+    assert_int_equal(roofline_largest(&m, 0, false, 100e6 + 121e6), 10);
+    assert_int_equal(roofline_largest(&m, 0, false, 100e6 + 120e6), 9);
+    memcpy(m.live[0][1], broken, sizeof bent);
+    assert_true(roofline_grows(&m));
+    near_to(roofline_inference_bytes(&m, 105, 0), 100e6 + 80e6 + 100 * 5e6);
+    arena_free(a);
+}
+
+/* An output whose size is unknown at another batch has no bytes there. */
+static void test_falling_lines(void **state)
+{
+    arena *a = arena_new(1 << 20);
+    roofline_model m = by_hand(a);
+    (void)state;
+    assert_true(roofline_grows(&m));
+    m.live[0][1][1] = 0;
+    assert_false(roofline_grows(&m));
+    m = by_hand(a);
+    m.layers[2].bytes[0][2] = 0;
+    assert_false(roofline_grows(&m));
     arena_free(a);
 }
 
@@ -395,6 +434,7 @@ int run_test_roofline(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bounds),          cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_bent_lines),      cmocka_unit_test(test_falling_lines),
         cmocka_unit_test(test_verdicts),        cmocka_unit_test(test_goals),
         cmocka_unit_test(test_lines_are_exact), cmocka_unit_test(test_floors),
         cmocka_unit_test(test_rtx3090),         cmocka_unit_test(test_head_room),
