@@ -103,6 +103,11 @@ ASSAY_API assay_status assay_store_export(assay_store *store, const assay_record
  * in `known`. Both counts may be NULL. */
 ASSAY_API assay_status assay_store_import(assay_store *store, const char *path, uint64_t *added,
                                           uint64_t *known, assay_error *err);
+/* The same, but a line that is no good record is left out and the others are kept. *left_out names each such line
+ * and what is wrong with it, one to a line (the first 100); NULL if there is none. Free it with assay_free(). */
+ASSAY_API assay_status assay_store_import_good(assay_store *store, const char *path,
+                                               uint64_t *added, uint64_t *known, char **left_out,
+                                               assay_error *err);
 
 /* ---- trends ---------------------------------------------------------------------------------- */
 

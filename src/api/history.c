@@ -315,21 +315,50 @@ assay_status assay_store_export(assay_store *db, const assay_record_filter *filt
                          err);
 }
 
-assay_status assay_store_import(assay_store *db, const char *path, uint64_t *added, uint64_t *known,
+static assay_status import_file(assay_store *db, const char *path, sbuf *bad, store_imported *done,
                                 assay_error *err)
 {
     char shown[FILE_SHOWN];
-    store_imported done = {0};
     str text = {0};
-    err_clear(err);
     arena *a = arena_new(IMPORT_BYTES + ((size_t)16 << 20));
     assay_status s = a ? file_read_all(path, IMPORT_BYTES, a, &text, err) : err_no_memory(err);
     if (s == ASSAY_OK)
-        s = store_import(db->s, text, file_shown(path, shown), &done, err);
+        s = store_import(db->s, text, file_shown(path, shown), bad, done, err);
     arena_free(a);
+    return s;
+}
+
+assay_status assay_store_import(assay_store *db, const char *path, uint64_t *added, uint64_t *known,
+                                assay_error *err)
+{
+    store_imported done = {0};
+    err_clear(err);
+    assay_status s = import_file(db, path, NULL, &done, err);
     if (added)
         *added = done.added;
     if (known)
         *known = done.known;
     return s;
+}
+
+assay_status assay_store_import_good(assay_store *db, const char *path, uint64_t *added,
+                                     uint64_t *known, char **left_out, assay_error *err)
+{
+    store_imported done = {0};
+    sbuf bad = {0};
+    size_t n;
+    err_clear(err);
+    *left_out = NULL;
+    assay_status s = import_file(db, path, &bad, &done, err);
+    if (added)
+        *added = done.added;
+    if (known)
+        *known = done.known;
+    if (s != ASSAY_OK || !done.bad) {
+        sbuf_free(&bad);
+        return s;
+    }
+    if (done.bad > 100)
+        sbuf_printf(&bad, "%llu more lines left out\n", (unsigned long long)(done.bad - 100));
+    return api_hand_text(s, &bad, left_out, &n, err);
 }

@@ -110,7 +110,7 @@ typedef struct cli_check_args {
 } cli_check_args;
 
 typedef struct cli_history_args {
-    bool save, all;
+    bool save, all, skip_bad;
     const char *db, *since, *query, *metric;
     cli_words tags, alerts;
     long limit; /* 0: not given */

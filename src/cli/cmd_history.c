@@ -172,13 +172,34 @@ static int export_records(history_task *t)
     return code;
 }
 
+/* Warnings, one per line of the text. */
+static void print_left_out(const char *file, char *lines)
+{
+    for (char *rest = NULL, *line = strtok_r(lines, "\n", &rest); line;
+         line = strtok_r(NULL, "\n", &rest))
+        fprintf(stderr, "assay: warning: %s: %s\n", file, line);
+}
+
+static int import_file(history_task *t, const char *file, uint64_t *added, uint64_t *known)
+{
+    assay_error err;
+    char *left_out = NULL;
+    assay_status s = t->args->history.skip_bad
+                         ? assay_store_import_good(t->store, file, added, known, &left_out, &err)
+                         : assay_store_import(t->store, file, added, known, &err);
+    if (left_out)
+        print_left_out(file, left_out);
+    assay_free(left_out);
+    return s == ASSAY_OK ? ASSAY_OK : cli_complain(&err);
+}
+
 static int import_files(history_task *t)
 {
     for (int i = 0; i < t->n_words; i++) {
         uint64_t added, known;
-        assay_error err;
-        if (assay_store_import(t->store, t->words[i], &added, &known, &err) != ASSAY_OK)
-            return cli_complain(&err);
+        int code = import_file(t, t->words[i], &added, &known);
+        if (code)
+            return code;
         if (!t->args->output.quiet)
             printf("%s: %llu added, %llu already in the history\n", t->words[i],
                    (unsigned long long)added, (unsigned long long)known);
@@ -198,7 +219,7 @@ static const verb_row verbs[] = {
     {"untag", "ID NAME ...", 2, CLI_MAX_WORDS, false, "db", untag_record},
     {"delete", "ID ...", 1, CLI_MAX_WORDS, false, "db", delete_records},
     {"export", "[ID]", 0, 1, false, SELECTING "output quiet", export_records},
-    {"import", "FILE ...", 1, CLI_MAX_WORDS, true, "db quiet", import_files},
+    {"import", "FILE ...", 1, CLI_MAX_WORDS, true, "db quiet skip-bad", import_files},
 };
 enum { N_VERBS = sizeof verbs / sizeof *verbs };
 

@@ -68,6 +68,8 @@ const own_option own_options[] = {
     {OWN("limit", COUNT, history.limit, "History", "history trend"), .info.value = "N",
      .info.min = 1, .info.max = 1000000,
      .info.about = "Select at most this many records, the newest (history lists 20)."},
+    {OWN("skip-bad", FLAG, history.skip_bad, "History", "history"),
+     .info.about = "Of history import: leave out lines that are no good record."},
     {OWN("all", FLAG, history.all, "History", "trend"),
      .info.about = "Add records of other machines and setups than the newest one's."},
     {OWN("metric", WORD, history.metric, "History", "trend"), .info.value = "NAME",

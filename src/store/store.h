@@ -65,11 +65,12 @@ assay_status store_delete(store *s, int64_t id, assay_error *err);
 /* JSON lines: a header, then one record per line with its tags and its document (store_move.c). */
 assay_status store_export(store *s, const store_filter *f, sbuf *out, uint64_t *n,
                           assay_error *err);
-/* Imports such lines, or one result. Records that exist already (same document) are skipped. All or nothing. */
+/* Imports such lines, or one result. Records that exist already (same document) are skipped. All or nothing,
+ * unless `bad` is given: then a line that is no good record is left out, and `bad` gets a sentence about it. */
 typedef struct store_imported {
-    uint64_t added, known;
+    uint64_t added, known, bad;
 } store_imported;
-assay_status store_import(store *s, str text, const char *shown, store_imported *out,
+assay_status store_import(store *s, str text, const char *shown, sbuf *bad, store_imported *out,
                           assay_error *err);
 
 #endif

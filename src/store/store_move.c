@@ -68,11 +68,15 @@ assay_status store_export(store *s, const store_filter *f, sbuf *out, uint64_t *
 
 /* ---- import ---- */
 
+enum { BAD_LISTED = 100 };
+
 typedef struct importing {
     store *s;
     const char *shown;
+    sbuf *bad; /* NULL: a bad line ends the import */
     store_imported *done;
     assay_error *err;
+    bool writing; /* what fails from here on is the history's fault, not the line's */
 } importing;
 
 static assay_status is_known(importing *w, str squeezed, bool *known)
@@ -95,6 +99,7 @@ static assay_status take_new(importing *w, str document, str squeezed, const str
     profile *p = NULL;
     int64_t id;
     TRY(profile_read_kept(document, w->shown, STORE_PROFILE_BYTES, &p, w->err));
+    w->writing = true;
     assay_status status = store_insert(w->s, p, squeezed, tags, n_tags, &id, w->err);
     profile_free(p);
     w->done->added += status == ASSAY_OK;
@@ -155,20 +160,38 @@ static assay_status take_line(importing *w, str line, uint64_t offset, arena *a)
     return take_document(w, document, tags, n_tags);
 }
 
+/* What remains of a failure when bad lines are left out: nothing, unless the line is not to blame. */
+static assay_status leave_out(importing *w, uint64_t line, assay_status status)
+{
+    if (status == ASSAY_OK || !w->bad || w->writing || status == ASSAY_ERR_SYSTEM)
+        return status;
+    const char *why = w->err->message;
+    size_t n = strlen(w->shown);
+    if (strncmp(why, w->shown, n) == 0 && why[n] == ':')
+        why += n + 2; /* behind the file's name */
+    if (w->done->bad++ < BAD_LISTED)
+        sbuf_printf(w->bad, "line %llu left out: %s\n", (unsigned long long)line, why);
+    err_clear(w->err);
+    return w->bad->failed ? err_no_memory(w->err) : ASSAY_OK;
+}
+
 /* Every line behind the first. */
 static assay_status take_lines(importing *w, str text)
 {
     const char *end = text.p + text.n, *at = memchr(text.p, '\n', text.n);
     assay_status status = ASSAY_OK;
-    for (at = at ? at + 1 : end; at < end && status == ASSAY_OK;) {
+    uint64_t line = 2;
+    for (at = at ? at + 1 : end; at < end && status == ASSAY_OK; line++) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         stop = stop ? stop : end;
         arena *a = arena_new((size_t)64 << 20);
         if (!a)
             return err_no_memory(w->err);
+        w->writing = false;
         if (stop - at > 1)
             status = take_line(w, (str){at, (uint32_t)(stop - at)}, (uint64_t)(at - text.p), a);
         arena_free(a);
+        status = leave_out(w, line, status);
         at = stop < end ? stop + 1 : end;
     }
     return status;
@@ -194,12 +217,12 @@ static assay_status take_text(importing *w, str text)
     return lines ? take_lines(w, text) : take_document(w, text, NULL, 0);
 }
 
-assay_status store_import(store *s, str text, const char *shown, store_imported *out,
+assay_status store_import(store *s, str text, const char *shown, sbuf *bad, store_imported *out,
                           assay_error *err)
 {
     assay_error own = {0};
     *out = (store_imported){0};
-    importing w = {s, shown, out, err ? err : &own};
+    importing w = {.s = s, .shown = shown, .bad = bad, .done = out, .err = err ? err : &own};
     TRY(store_begin(s, w.err));
     return store_end(s, take_text(&w, text), w.err);
 }

@@ -33,7 +33,7 @@ static void check(store *s, uint64_t runs)
     uint64_t n = 0;
     promise(store_export(s, &all, &text, &n, NULL) == ASSAY_OK && n == runs);
     promise(store_open(NULL, true, &other, NULL) == ASSAY_OK);
-    promise(store_import(other, (str){text.p, (uint32_t)text.n}, "again", &again, NULL) ==
+    promise(store_import(other, (str){text.p, (uint32_t)text.n}, "again", NULL, &again, NULL) ==
             ASSAY_OK);
     promise(again.added == runs && count(other) == runs);
     store_close(other);
@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     promise(store_open(NULL, true, &s, NULL) == ASSAY_OK);
     const str text = {size ? (const char *)data : "", (uint32_t)size};
-    assay_status status = store_import(s, text, "fuzz", &done, &err);
+    assay_status status = store_import(s, text, "fuzz", NULL, &done, &err);
     promise((status == ASSAY_OK) == (err.message[0] == '\0'));
     promise(count(s) == (status == ASSAY_OK ? done.added : 0));
     if (status == ASSAY_OK)

@@ -506,6 +506,10 @@ PAIRS = {
     "history query": Sample("nothing"),
     "history limit": Sample("1"),
     "history db": Sample("h.db", base=["list"]),
+    "history skip-bad": Sample(
+        base=["import", "bad.jsonl", "--db", "bad.db"],
+        seen=lambda a, b: a.code == 3 and b.code == 0,
+    ),
     **{
         f"history {o}": Sample(v, base=["show", "1", "--db", "counts.db"])
         for o, v in (("top", "1"), ("depth", "2"), ("verbose", None))
@@ -599,6 +603,7 @@ def prepare() -> bool:
     (work / "machine.json").write_bytes((ROOT / "tests/data/machine.json").read_bytes())
     (work / "train.json").write_text('{"model": {"net_type": "resnet18", "num_classes": 10}}')
     (work / "tiny.json").write_text('{"model": {"net_type": "lenet", "num_classes": 7}}')
+    (work / "bad.jsonl").write_text('{"schema": "assay.history/1"}\n{"tags": []}\n')
     (work / "pipe.json").write_text(json.dumps(PIPE))
     for args in (
         ["graph", "resnet18", "-o", "graph.json"],

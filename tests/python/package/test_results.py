@@ -386,6 +386,12 @@ class Kept(InFolder):
             with assay.History("other.db") as other:
                 self.assertEqual(other.import_file("lines.jsonl"), (1, 0))
                 self.assertEqual(other.import_file("lines.jsonl"), (0, 1))
+                with open("lines.jsonl", "a", encoding="utf-8") as f:
+                    f.write("{}\n")
+                with self.assertRaises(assay.AssayError):
+                    other.import_file("lines.jsonl")
+                with self.assertWarnsRegex(UserWarning, "line 3"):
+                    self.assertEqual(other.import_file("lines.jsonl", skip_bad=True), (0, 1))
                 three = other.add(assay.graph("resnet34").to_json(), tags="x")
                 self.assertEqual(other.get(three).model, "resnet34")
                 with self.assertRaises(assay.AssayError):

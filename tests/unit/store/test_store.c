@@ -344,6 +344,16 @@ static void test_travel(void **state)
     assert_int_equal(assay_output_append(path_of(file, "broken.jsonl"), text, n, &err), ASSAY_OK);
     assert_int_equal(assay_store_import(other, file, &added, &known, &err), ASSAY_ERR_MALFORMED);
     assert_int_equal(count(other, NULL), 0);
+    char *left_out;
+    assert_int_equal(assay_store_import_good(other, file, &added, &known, &left_out, &err),
+                     ASSAY_OK);
+    assert_int_equal(added, 1);
+    assert_int_equal(count(other, NULL), 1);
+    assert_non_null(strstr(left_out, "line 3 "));
+    assay_free(left_out);
+    assert_int_equal(assay_store_import_good(s, file, &added, &known, &left_out, &err), ASSAY_OK);
+    assert_int_equal(known, 1);
+    assay_free(left_out);
     assay_free(text);
     assay_store_close(other);
     assay_store_close(s);

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import warnings
 from ctypes import c_char_p, c_int64, c_size_t, c_uint64, c_void_p
 from typing import Any, Iterable, List, Optional, Tuple, Union
 
@@ -222,18 +223,23 @@ class History:
             )
         return _native.take_text(out, n)
 
-    def import_file(self, path: Any) -> Tuple[int, int]:
-        """Takes in a file of such lines, or a result, all of it or nothing: how many runs are new,
-        how many were there."""
-        added, known = c_uint64(), c_uint64()
+    def import_file(self, path: Any, *, skip_bad: bool = False) -> Tuple[int, int]:
+        """Takes in a file of such lines, or a result: how many runs are new, how many were there.
+        It is all of the file or nothing; with ``skip_bad``, lines that are no good record are left
+        out, each with a warning."""
+        added, known, left_out = c_uint64(), c_uint64(), c_void_p()
+        counts: Tuple[Any, ...] = (ctypes.byref(added), ctypes.byref(known))
         with self._handle as store:
-            _native.call(
-                lib().assay_store_import,
-                store,
-                _native.encode(path, "the path"),
-                ctypes.byref(added),
-                ctypes.byref(known),
-            )
+            name = _native.encode(path, "the path")
+            if skip_bad:
+                counts += (ctypes.byref(left_out),)
+                _native.call(lib().assay_store_import_good, store, name, *counts)
+            else:
+                _native.call(lib().assay_store_import, store, name, *counts)
+        for line in _native.take_text(
+            left_out, c_size_t(len(c_char_p(left_out.value).value or b""))
+        ).splitlines():
+            warnings.warn(f"{path}: {line}", stacklevel=2)
         return added.value, known.value
 
     @property

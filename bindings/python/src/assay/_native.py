@@ -375,6 +375,10 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
         (_P, POINTER(RecordFilter), POINTER(c_void_p), POINTER(c_size_t), POINTER(c_uint64), _E),
     ),
     "assay_store_import": (c_int, (_P, _TEXT, POINTER(c_uint64), POINTER(c_uint64), _E)),
+    "assay_store_import_good": (
+        c_int,
+        (_P, _TEXT, POINTER(c_uint64), POINTER(c_uint64), POINTER(c_void_p), _E),
+    ),
     "assay_store_path": (c_int, (_TEXT, POINTER(c_void_p), _E)),
     "assay_store_tag": (
         c_int,

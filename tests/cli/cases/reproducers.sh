@@ -1,0 +1,21 @@
+# Inputs that once gave a wrong answer; see tests/data/hostile/README.md.
+hostile=$CASES/../../data/hostile
+echo "---- INT64_MIN is read back, from a file and from a history"
+for model in flip_slice int64_min; do
+    "$ASSAY" graph "$hostile/$model.onnx" -q -o $model.json --save --db kept.db 2> /dev/null
+    grep -c -e -9223372036854775808 $model.json
+    "$ASSAY" report $model.json -f json | cmp - $model.json
+done
+"$ASSAY" history show 1 --db kept.db -q -o again.json && cmp flip_slice.json again.json
+echo "---- an import keeps the good lines on request"
+"$ASSAY" history export --db kept.db -q -o lines.jsonl
+sed -e '2s/"document"/"dokument"/' lines.jsonl > bad.jsonl
+"$ASSAY" history import bad.jsonl --db other.db || echo "exit $?"
+"$ASSAY" history import bad.jsonl --db other.db --skip-bad
+"$ASSAY" history import lines.jsonl --db other.db --skip-bad
+echo "---- map: sizes that are unknown at another batch are not extrapolated"
+for model in test_tile test_compress_default_axis; do
+    "$ASSAY" map "$hostile/$model.onnx" --hardware a100 --precision fp32 --json > map.json
+    grep -o '"code": "fixed-batch"' map.json
+    grep -o '"name": "a100[^}]*"memory_bytes": [0-9]*' map.json
+done
