@@ -277,6 +277,11 @@ typedef struct view_kind {
     {                                         \
         (list), sizeof(list) / sizeof *(list) \
     }
+/* The columns that most rows have. */
+#define VIEW_SECTION(title_, remark_, in_, when_) \
+    .title = (title_), .remark = (remark_), .in = (in_), .when = (when_)
+#define VIEW_TABLE(title_, path_, columns_) \
+    .title = (title_), .path = (path_), VIEW_COLUMNS(columns_)
 #define VIEW_SECTIONS(list) .sections = (list), .n_sections = sizeof(list) / sizeof *(list)
 #define VIEW_CSV(list)      .csv = (list), .n_csv = sizeof(list) / sizeof *(list)
 #define VIEW_FACT(name_, value_, note_, when_, ...)                                         \

@@ -70,9 +70,7 @@ static const view_column moved_columns[] = {
     VIEW_NUMBER("Time", "[{time_ms:+ms}]", .drop = 2),
 };
 static const view_table_row moved_tables[] = {
-    {.path = "moved",
-     VIEW_COLUMNS(moved_columns),
-     .limit = VIEW_TOP,
+    {VIEW_TABLE(NULL, "moved", moved_columns), .limit = VIEW_TOP,
      .more = "--top N or --verbose shows them."},
 };
 static const view_line_row moved_lines[] = {

@@ -108,9 +108,7 @@ static const view_column change_columns[] = {
     VIEW_NUMBER("Bytes moved", "{difference.memory:+bytes}", .drop = 4),
 };
 static const view_table_row change_tables[] = {
-    {.path = "layers",
-     VIEW_COLUMNS(change_columns),
-     .limit = VIEW_TOP,
+    {VIEW_TABLE(NULL, "layers", change_columns), .limit = VIEW_TOP,
      .more = "--top N or --verbose shows them."},
 };
 static const view_line_row change_lines[] = {
@@ -142,9 +140,7 @@ static const view_column time_columns[] = {
     VIEW_NUMBER("Difference", "{difference.time_ms:+ms}", .drop = 1),
 };
 static const view_table_row time_tables[] = {
-    {.path = "times",
-     VIEW_COLUMNS(time_columns),
-     .limit = VIEW_TOP,
+    {VIEW_TABLE(NULL, "times", time_columns), .limit = VIEW_TOP,
      .more = "--top N or --verbose shows them."},
 };
 

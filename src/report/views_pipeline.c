@@ -126,10 +126,7 @@ static const view_column sweep_columns[] = {
     VIEW_NUMBER("Denoiser", "{relative_denoiser:ratio}"),
 };
 static const view_table_row sweep_tables[] = {
-    {.title = "Sweep over {over:text}",
-     .path = "points",
-     .each = "sweeps",
-     VIEW_COLUMNS(sweep_columns)},
+    {VIEW_TABLE("Sweep over {over:text}", "points", sweep_columns), .each = "sweeps"},
 };
 static const view_line_row sweep_lines[] = {
     {.text = "Total and Denoiser are relative to the first point.",

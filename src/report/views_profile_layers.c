@@ -94,10 +94,7 @@ static uint32_t order_by_depth(const view *v, const field_value *modules, uint32
 /* ---- layers and modules ---- */
 
 static const view_table_row top_tables[] = {
-    {.path = "layers",
-     VIEW_COLUMNS(layer_columns),
-     .order = order_by_flops,
-     .limit = VIEW_TOP_ONLY,
+    {VIEW_TABLE(NULL, "layers", layer_columns), .order = order_by_flops, .limit = VIEW_TOP_ONLY,
      .more = "--top N shows more, --verbose all"},
 };
 static const view_table_row layer_tables[] = {{.path = "layers", VIEW_COLUMNS(layer_columns)}};
@@ -124,15 +121,9 @@ static const view_table_row module_tables[] = {
 };
 
 static const view_section_row layers_rows[] = {
-    {.title = "Top layers",
-     .remark = "by FLOPs; F/B is FLOPs per byte",
-     .in = "all profile",
-     .when = "$top",
+    {VIEW_SECTION("Top layers", "by FLOPs; F/B is FLOPs per byte", "all profile", "$top"),
      VIEW_TABLES(top_tables)},
-    {.title = "All layers",
-     .remark = "in the order they run",
-     .in = "all profile",
-     .when = "$verbose",
+    {VIEW_SECTION("All layers", "in the order they run", "all profile", "$verbose"),
      VIEW_TABLES(layer_tables)},
     {.title = "Modules", .in = "all", .when = "$depth", VIEW_TABLES(module_tables)},
 };
@@ -203,24 +194,12 @@ GROUP_COLUMNS(module_time_columns, "module");
 GROUP_COLUMNS(pattern_columns, "pattern");
 
 static const view_table_row group_tables[] = {
-    {.title = "Time by type",
-     .path = "",
-     VIEW_COLUMNS(type_columns),
-     .order = order_types,
-     .limit = GROUPS_SHOWN,
+    {VIEW_TABLE("Time by type", "", type_columns), .order = order_types, .limit = GROUPS_SHOWN,
      .when = "!$patterns"},
-    {.title = "Time by module",
-     .path = "",
-     VIEW_COLUMNS(module_time_columns),
-     .order = order_modules,
-     .limit = GROUPS_SHOWN,
-     .when = "!$patterns"},
-    {.title = "Time by pattern",
-     .path = "",
-     VIEW_COLUMNS(pattern_columns),
-     .order = order_patterns,
-     .limit = GROUPS_SHOWN,
-     .when = "$patterns"},
+    {VIEW_TABLE("Time by module", "", module_time_columns), .order = order_modules,
+     .limit = GROUPS_SHOWN, .when = "!$patterns"},
+    {VIEW_TABLE("Time by pattern", "", pattern_columns), .order = order_patterns,
+     .limit = GROUPS_SHOWN, .when = "$patterns"},
 };
 
 /* What the file holds; sums alone of patterns that it does not, and of files without. */
@@ -252,10 +231,7 @@ static const view_column time_columns[] = {
     VIEW_NUMBER("of roof", "[{percent_of_roof:percent}]", .drop = 5),
 };
 static const view_table_row time_tables[] = {
-    {.path = "layers",
-     VIEW_COLUMNS(time_columns),
-     .order = order_by_time,
-     .limit = VIEW_TOP,
+    {VIEW_TABLE(NULL, "layers", time_columns), .order = order_by_time, .limit = VIEW_TOP,
      .more = ""},
 };
 
@@ -340,11 +316,8 @@ static const view_line_row ledger_lines[] = {
 
 static const view_section_row times_rows[] = {
     {.in = "all layers", .when = "ledger", .build = build_times},
-    {.title = "Ledger",
-     .remark = "of one profiled run, without the profiler's own cost",
-     .in = "all layers",
-     .when = "ledger",
-     VIEW_FACTS(ledger_facts),
-     VIEW_LINES(ledger_lines)},
+    {VIEW_SECTION("Ledger", "of one profiled run, without the profiler's own cost", "all layers",
+                  "ledger"),
+     VIEW_FACTS(ledger_facts), VIEW_LINES(ledger_lines)},
 };
 const view_sections profile_times_sections = VIEW_LIST(times_rows);

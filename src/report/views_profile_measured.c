@@ -162,21 +162,14 @@ static const view_line_row detail_lines[] = {
 };
 
 static const view_section_row measured_rows[] = {
-    {.title = "Measured",
-     .remark = "{context.engine.title:text} {context.engine.version:text} on "
-               "{context.engine.device:text}[, {+context.engine.threads:whole thread}][, "
-               "{+context.engine.rate:short} requests/s from when they were due]",
-     .in = "all bench memory",
-     .when = "+configurations",
-     .first = true,
-     VIEW_TABLES(config_tables),
-     VIEW_LINES(config_lines)},
-    {.title = "Details",
-     .remark = "of the smallest batch that ran",
-     .in = "all bench memory",
-     .when = "latency",
-     VIEW_FACTS(detail_facts),
-     VIEW_LINES(detail_lines)},
+    {VIEW_SECTION("Measured",
+                  "{context.engine.title:text} {context.engine.version:text} on "
+                  "{context.engine.device:text}[, {+context.engine.threads:whole thread}][, "
+                  "{+context.engine.rate:short} requests/s from when they were due]",
+                  "all bench memory", "+configurations"),
+     .first = true, VIEW_TABLES(config_tables), VIEW_LINES(config_lines)},
+    {VIEW_SECTION("Details", "of the smallest batch that ran", "all bench memory", "latency"),
+     VIEW_FACTS(detail_facts), VIEW_LINES(detail_lines)},
 };
 const view_sections profile_measured_sections = VIEW_LIST(measured_rows);
 
@@ -232,13 +225,8 @@ static const view_line_row plan_lines[] = {
      .tone = TONE_FAIR},
 };
 static const view_section_row plan_rows[] = {
-    {.title = "Plan and run",
-     .remark = "activations over time, engine without optimisations",
-     .in = "all memory",
-     .when = "plan_check",
-     .first = true,
-     VIEW_SPARKS(plan_sparks),
-     VIEW_TABLES(step_tables),
-     VIEW_LINES(plan_lines)},
+    {VIEW_SECTION("Plan and run", "activations over time, engine without optimisations",
+                  "all memory", "plan_check"),
+     .first = true, VIEW_SPARKS(plan_sparks), VIEW_TABLES(step_tables), VIEW_LINES(plan_lines)},
 };
 const view_sections profile_plan_sections = VIEW_LIST(plan_rows);

@@ -31,13 +31,9 @@ static const view_table_row witness_tables[] = {
 };
 
 static const view_section_row memory_rows[] = {
-    {.title = "Memory plan",
-     .remark = "activations alive while each layer runs",
-     .in = "all memory",
-     .when = "+memory_plan.timeline",
-     .first = true,
-     VIEW_SPARKS(plan_sparks),
-     VIEW_LINES(plan_lines)},
+    {VIEW_SECTION("Memory plan", "activations alive while each layer runs", "all memory",
+                  "+memory_plan.timeline"),
+     .first = true, VIEW_SPARKS(plan_sparks), VIEW_LINES(plan_lines)},
     {.in = "all memory", .when = "+memory_plan.timeline", VIEW_TABLES(witness_tables)},
 };
 const view_sections profile_memory_sections = VIEW_LIST(memory_rows);
@@ -83,11 +79,8 @@ static const view_column event_columns[] = {
     VIEW_NUMBER("alive", "{live_bytes:bytes}", .keep = true),
 };
 static const view_table_row event_tables[] = {
-    {.path = "memory_plan.events",
-     VIEW_COLUMNS(event_columns),
-     .order = order_events,
-     .limit = VIEW_TOP,
-     .more = "--top N shows more, --verbose, JSON and CSV all"},
+    {VIEW_TABLE(NULL, "memory_plan.events", event_columns), .order = order_events,
+     .limit = VIEW_TOP, .more = "--top N shows more, --verbose, JSON and CSV all"},
 };
 
 static uint32_t count_kind(const profile_memory_plan *m, const char *kind)
@@ -155,23 +148,14 @@ static const view_line_row alive_lines[] = {
 };
 
 static const view_section_row events_rows[] = {
-    {.title = "Allocations",
-     .remark = "in order; alive is what is there afterwards",
-     .in = "all memory",
-     .when = "+memory_plan.events",
-     .build = build_counts,
-     VIEW_TABLES(event_tables)},
-    {.title = "Snapshots",
-     .remark = "what is alive while a layer runs",
-     .in = "all memory",
+    {VIEW_SECTION("Allocations", "in order; alive is what is there afterwards", "all memory",
+                  "+memory_plan.events"),
+     .build = build_counts, VIEW_TABLES(event_tables)},
+    {VIEW_SECTION("Snapshots", "what is alive while a layer runs", "all memory", NULL),
      VIEW_TABLES(snapshot_tables)},
-    {.title = "{node:name}",
-     .remark = "alive while it runs",
-     .in = "all memory",
-     .each = "memory_plan.snapshots",
-     .when = "kind=asked/$verbose,+values",
-     VIEW_TABLES(alive_tables),
-     VIEW_LINES(alive_lines)},
+    {VIEW_SECTION("{node:name}", "alive while it runs", "all memory",
+                  "kind=asked/$verbose,+values"),
+     .each = "memory_plan.snapshots", VIEW_TABLES(alive_tables), VIEW_LINES(alive_lines)},
 };
 const view_sections profile_events_sections = VIEW_LIST(events_rows);
 
@@ -194,12 +178,7 @@ static const view_table_row optimizer_tables[] = {
     {.path = "training.optimizers", VIEW_COLUMNS(optimizer_columns)},
 };
 static const view_section_row training_rows[] = {
-    {.title = "Training",
-     .remark = "one step at this batch size",
-     .in = "all profile",
-     .when = "training",
-     .first = true,
-     VIEW_TABLES(optimizer_tables),
-     VIEW_LINES(training_lines)},
+    {VIEW_SECTION("Training", "one step at this batch size", "all profile", "training"),
+     .first = true, VIEW_TABLES(optimizer_tables), VIEW_LINES(training_lines)},
 };
 const view_sections profile_training_sections = VIEW_LIST(training_rows);

@@ -42,12 +42,8 @@ static void build_end(view *v)
 }
 
 static const view_section_row watch_rows[] = {
-    {.title = "Watched",
-     .in = "all watch",
-     .when = "watch",
-     .first = true,
-     VIEW_FACTS(watch_facts),
-     .build = build_end},
+    {VIEW_SECTION("Watched", NULL, "all watch", "watch"), .first = true, .build = build_end,
+     VIEW_FACTS(watch_facts)},
     {.title = "Over time", .in = "all watch", .when = "watch", VIEW_SPARKS(watch_sparks)},
 };
 const view_sections profile_watch_sections = VIEW_LIST(watch_rows);
