@@ -38,6 +38,9 @@ typedef struct cli_command {
     const char *values; /* what completion offers for its words, as in assay_option_info; or NULL */
     int (*run)(cli_args *args); /* the exit code */
 } cli_command;
+/* The columns that every command has. */
+#define CLI_COMMAND(name_, words_, min, max, run_) \
+    .name = (name_), .words = (words_), .min_words = (min), .max_words = (max), .run = (run_)
 
 const cli_command *cli_command_at(size_t index);       /* NULL past the end */
 const cli_command *cli_find_command(const char *name); /* NULL when there is none */

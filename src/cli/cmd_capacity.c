@@ -80,17 +80,12 @@ static const char *const capacity_examples[] = {
 };
 
 const cli_command command_capacity = {
-    .name = "capacity",
-    .words = "RESULT ...",
-    .about = "Plan machines, batch and concurrency for a request rate and a latency.",
-    .more = "RESULT is a file that profile or bench wrote, or the number of a record. Requests "
-            "arrive at random; a machine is a queue with the measured service times. Exit 6 if no "
-            "configuration can do it. docs/capacity.md has the formulas and their limits.",
-    .examples = capacity_examples,
-    .min_words = 1,
-    .max_words = 12,
+    CLI_COMMAND("capacity", "RESULT ...", 1, 12, run_capacity),
     .classes = "screen page result",
     .formats = CLI_VIEW_FORMATS,
     .values = "@files",
-    .run = run_capacity,
-};
+    .examples = capacity_examples,
+    .about = "Plan machines, batch and concurrency for a request rate and a latency.",
+    .more = "RESULT is a file that profile or bench wrote, or the number of a record. Requests "
+            "arrive at random; a machine is a queue with the measured service times. Exit 6 if no "
+            "configuration can do it. docs/capacity.md has the formulas and their limits."};

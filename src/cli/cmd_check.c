@@ -106,18 +106,13 @@ static const char *const check_examples[] = {
 };
 
 const cli_command command_check = {
-    .name = "check",
-    .words = "MODEL|RESULT",
+    CLI_COMMAND("check", "MODEL|RESULT", 1, 1, run_check),
+    .classes = "model run measures screen page result save limits",
+    .formats = CLI_VIEW_FORMATS "|junit|github",
+    .values = "@models",
+    .examples = check_examples,
     .about = "Check a model or a result against limits and a baseline, for CI.",
     .more = "RESULT is a file that -o FILE.json wrote. A model is run only if a limit or the "
             "baseline needs a measurement, or with --measure. Exit 0: pass or improvement; 6: a "
             "limit missed or a regression; 7: inconclusive. docs/ci.md describes the metrics and "
-            "the statistics.",
-    .examples = check_examples,
-    .min_words = 1,
-    .max_words = 1,
-    .classes = "model run measures screen page result save limits",
-    .formats = CLI_VIEW_FORMATS "|junit|github",
-    .values = "@models",
-    .run = run_check,
-};
+            "the statistics."};

@@ -202,18 +202,13 @@ static const char *const compare_examples[] = {
 };
 
 const cli_command command_compare = {
-    .name = "compare",
-    .words = "A B [...]",
+    CLI_COMMAND("compare", "A B [...]", 2, 12, run_compare),
+    .classes = "model run asked screen page result save",
+    .formats = CLI_VIEW_FORMATS,
+    .values = "@models",
+    .examples = compare_examples,
     .about = "Compare models or results: totals with ratios, operators, layers that differ.",
     .more = "Ratios are to the first. For two models the layers behind the difference are listed: "
             "added, removed, reshaped, changed. They are aligned by structure, so names do not "
             "matter. With --measure each model is run in turn with the first: faster, slower, no "
-            "difference, or inconclusive (exit 7).",
-    .examples = compare_examples,
-    .min_words = 2,
-    .max_words = 12,
-    .classes = "model run asked screen page result save",
-    .formats = CLI_VIEW_FORMATS,
-    .values = "@models",
-    .run = run_compare,
-};
+            "difference, or inconclusive (exit 7)."};

@@ -412,13 +412,6 @@ static const char *const completion_examples[] = {
 };
 
 const cli_command command_completion = {
-    .name = "completion",
-    .words = "bash|zsh|fish",
-    .about = "Print a completion script for a shell.",
-    .examples = completion_examples,
-    .min_words = 1,
-    .max_words = 1,
-    .classes = "",
-    .values = "bash|zsh|fish",
-    .run = run_completion,
-};
+    CLI_COMMAND("completion", "bash|zsh|fish", 1, 1, run_completion), .classes = "",
+    .values = "bash|zsh|fish", .examples = completion_examples,
+    .about = "Print a completion script for a shell."};

@@ -86,16 +86,11 @@ static const char *const export_examples[] = {
 };
 
 const cli_command command_export = {
-    .name = "export",
-    .words = "MODEL",
+    CLI_COMMAND("export", "MODEL", 1, 1, run_export),
+    .classes = "model",
+    .values = "@models",
+    .examples = export_examples,
     .about = "Write a model as an ONNX file.",
     .more = "MODEL is as for graph. Weights of a file are copied; those of a built-in "
             "architecture are random, scaled so that outputs stay finite, and the same for the "
-            "same seed.",
-    .examples = export_examples,
-    .min_words = 1,
-    .max_words = 1,
-    .classes = "model",
-    .values = "@models",
-    .run = run_export,
-};
+            "same seed."};

@@ -17,16 +17,11 @@ static const char *const fuse_examples[] = {
 };
 
 const cli_command command_fuse = {
-    .name = "fuse",
-    .words = "MODEL",
-    .about = "Join layers into kernels: groups, bytes and launches saved, levels, critical path.",
-    .more = "Every layer is in exactly one group, and a group has one exit: forks and outputs "
-            "stay, and there are no cycles. docs/fusion.md has the rules of each strategy.",
-    .examples = fuse_examples,
-    .min_words = 1,
-    .max_words = 1,
+    CLI_COMMAND("fuse", "MODEL", 1, 1, run_fuse),
     .classes = "model screen page result save",
     .formats = CLI_REPORT_FORMATS,
     .values = "@models",
-    .run = run_fuse,
-};
+    .examples = fuse_examples,
+    .about = "Join layers into kernels: groups, bytes and launches saved, levels, critical path.",
+    .more = "Every layer is in exactly one group, and a group has one exit: forks and outputs "
+            "stay, and there are no cycles. docs/fusion.md has the rules of each strategy."};

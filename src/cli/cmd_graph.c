@@ -56,17 +56,12 @@ static const char *const graph_examples[] = {
 };
 
 const cli_command command_graph = {
-    .name = "graph",
-    .words = "MODEL",
-    .about = "Show what a model costs: parameters, FLOPs, MACs, memory, bottlenecks, layers.",
-    .more = "MODEL is a file, - for an ONNX file on stdin, a .json that describes a model, or a "
-            "built-in name such as resnet50 (`assay models` lists them). Nothing is run and no "
-            "weights are read. `assay MODEL` is short for `assay graph MODEL`.",
-    .examples = graph_examples,
-    .min_words = 1,
-    .max_words = 1,
+    CLI_COMMAND("graph", "MODEL", 1, 1, run_graph),
     .classes = "model screen page result save",
     .formats = CLI_REPORT_FORMATS,
     .values = "@models",
-    .run = run_graph,
-};
+    .examples = graph_examples,
+    .about = "Show what a model costs: parameters, FLOPs, MACs, memory, bottlenecks, layers.",
+    .more = "MODEL is a file, - for an ONNX file on stdin, a .json that describes a model, or a "
+            "built-in name such as resnet50 (`assay models` lists them). Nothing is run and no "
+            "weights are read. `assay MODEL` is short for `assay graph MODEL`."};

@@ -114,13 +114,7 @@ static int run_help(cli_args *args)
     return args->n_words ? help_word(args->words[0]) : cli_help();
 }
 
-const cli_command command_help = {
-    .name = "help",
-    .words = "[COMMAND]",
-    .about = "Explain a command and its options.",
-    .max_words = 1,
-    .classes = "list",
-    .formats = CLI_LIST_FORMATS,
-    .values = "@commands",
-    .run = run_help,
-};
+const cli_command command_help = {CLI_COMMAND("help", "[COMMAND]", 0, 1, run_help),
+                                  .classes = "list", .formats = CLI_LIST_FORMATS,
+                                  .values = "@commands",
+                                  .about = "Explain a command and its options."};

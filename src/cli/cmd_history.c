@@ -289,16 +289,13 @@ static const char *const history_examples[] = {
 };
 
 const cli_command command_history = {
-    .name = "history",
-    .words = "[list|show|tag|untag|delete|export|import] [ID|FILE...]",
-    .about = "List, show, tag, delete, export or import the results stored by --save.",
-    .more = "The history is an SQLite file: --db FILE, else $ASSAY_DB, else assay/history.db in "
-            "$XDG_DATA_HOME or ~/.local/share. If ASSAY_DB is set, every measuring command "
-            "stores its result.",
-    .examples = history_examples,
-    .max_words = CLI_MAX_WORDS,
+    CLI_COMMAND("history", "[list|show|tag|untag|delete|export|import] [ID|FILE...]", 0,
+                CLI_MAX_WORDS, run_history),
     .classes = "screen page result",
     .formats = CLI_REPORT_FORMATS,
     .values = "list|show|tag|untag|delete|export|import",
-    .run = run_history,
-};
+    .examples = history_examples,
+    .about = "List, show, tag, delete, export or import the results stored by --save.",
+    .more = "The history is an SQLite file: --db FILE, else $ASSAY_DB, else assay/history.db in "
+            "$XDG_DATA_HOME or ~/.local/share. If ASSAY_DB is set, every measuring command "
+            "stores its result."};

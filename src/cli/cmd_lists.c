@@ -174,32 +174,18 @@ static const char *const ops_examples[] = {
 };
 
 const cli_command command_ops = {
-    .name = "ops",
-    .words = "[PATTERN]",
+    CLI_COMMAND("ops", "[PATTERN]", 0, 1, run_ops),
+    .classes = "list",
+    .formats = CLI_LIST_FORMATS,
+    .examples = ops_examples,
     .about = "List known operators with versions and cost formula.",
     .more = "PATTERN is part of the name, or contains * and ?; case does not matter. In a type, # "
-            "is the number of spatial dimensions.",
-    .examples = ops_examples,
-    .max_words = 1,
-    .classes = "list",
-    .formats = CLI_LIST_FORMATS,
-    .run = run_ops,
-};
+            "is the number of spatial dimensions."};
 
-const cli_command command_lenses = {
-    .name = "lenses",
-    .words = "",
-    .about = "List FLOP-counting conventions.",
-    .classes = "list",
-    .formats = CLI_LIST_FORMATS,
-    .run = run_lenses,
-};
+const cli_command command_lenses = {CLI_COMMAND("lenses", "", 0, 0, run_lenses), .classes = "list",
+                                    .formats = CLI_LIST_FORMATS,
+                                    .about = "List FLOP-counting conventions."};
 
-const cli_command command_doctor = {
-    .name = "doctor",
-    .words = "",
-    .about = "Check the installation.",
-    .classes = "list",
-    .formats = CLI_LIST_FORMATS,
-    .run = run_doctor,
-};
+const cli_command command_doctor = {CLI_COMMAND("doctor", "", 0, 0, run_doctor), .classes = "list",
+                                    .formats = CLI_LIST_FORMATS,
+                                    .about = "Check the installation."};

@@ -109,14 +109,11 @@ static const char *const machine_examples[] = {
 };
 
 const cli_command command_machine = {
-    .name = "machine",
-    .words = "",
+    CLI_COMMAND("machine", "", 0, 0, run_machine),
+    .classes = "screen page result save",
+    .formats = CLI_VIEW_FORMATS,
+    .examples = machine_examples,
     .about = "Measure this machine: topology, ceilings of arithmetic, memory and engine.",
     .more = "Runs loops of multiply-adds, loads and stores, with one thread and with all. The "
             "result is kept and becomes the device `this`. docs/hardware.md says how each ceiling "
-            "is measured.",
-    .examples = machine_examples,
-    .classes = "screen page result save",
-    .formats = CLI_VIEW_FORMATS,
-    .run = run_machine,
-};
+            "is measured."};

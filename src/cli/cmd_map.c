@@ -155,19 +155,14 @@ static const char *const map_examples[] = {
 };
 
 const cli_command command_map = {
-    .name = "map",
-    .words = "MODEL",
-    .about = "Place a model on devices: time, memory, fit, bound, batch sizes, Pareto table.",
-    .more = "Uses a roofline of each layer on each device; for `this`, times from measured "
-            "kernels. docs/hardware.md has the formulas and their accuracy.",
-    .examples = map_examples,
-    .min_words = 1,
-    .max_words = 1,
+    CLI_COMMAND("map", "MODEL", 1, 1, run_map),
     .classes = "model screen page result save",
     .formats = CLI_REPORT_FORMATS,
     .values = "@models",
-    .run = run_map,
-};
+    .examples = map_examples,
+    .about = "Place a model on devices: time, memory, fit, bound, batch sizes, Pareto table.",
+    .more = "Uses a roofline of each layer on each device; for `this`, times from measured "
+            "kernels. docs/hardware.md has the formulas and their accuracy."};
 
 static const char *const devices_examples[] = {
     "assay devices",
@@ -180,13 +175,9 @@ static const char *const devices_examples[] = {
 };
 
 const cli_command command_devices = {
-    .name = "devices",
-    .words = "[PATTERN]",
-    .about = "List known hardware: dense peaks, memory, bandwidth, power, certainty.",
-    .more = "PATTERN is part of a name or a class, or contains * and ?.",
-    .examples = devices_examples,
-    .max_words = 1,
+    CLI_COMMAND("devices", "[PATTERN]", 0, 1, run_devices),
     .classes = "list",
     .formats = CLI_LIST_FORMATS,
-    .run = run_devices,
-};
+    .examples = devices_examples,
+    .about = "List known hardware: dense peaks, memory, bandwidth, power, certainty.",
+    .more = "PATTERN is part of a name or a class, or contains * and ?."};

@@ -107,20 +107,15 @@ static const char *const profile_examples[] = {
 };
 
 const cli_command command_profile = {
-    .name = "profile",
-    .words = "MODEL",
-    .about = "Do the whole job in five stages: load, architecture, FLOPs, single input, batch "
-             "sizes.",
-    .more = "Runs the model on ONNX Runtime. Without an engine the static stages are shown and "
-            "the exit code is 5. Ctrl-C ends it early and writes what was measured.",
-    .examples = profile_examples,
-    .min_words = 1,
-    .max_words = 1,
+    CLI_COMMAND("profile", "MODEL", 1, 1, run_profile),
     .classes = "model run measures screen page result save advises",
     .formats = CLI_REPORT_FORMATS,
     .values = "@models",
-    .run = run_profile,
-};
+    .examples = profile_examples,
+    .about = "Do the whole job in five stages: load, architecture, FLOPs, single input, batch "
+             "sizes.",
+    .more = "Runs the model on ONNX Runtime. Without an engine the static stages are shown and "
+            "the exit code is 5. Ctrl-C ends it early and writes what was measured."};
 
 static const char *const bench_examples[] = {
     "assay bench model.onnx",
@@ -137,19 +132,14 @@ static const char *const bench_examples[] = {
 };
 
 const cli_command command_bench = {
-    .name = "bench",
-    .words = "MODEL",
-    .about = "Measure latency, throughput and memory.",
-    .more = "Warm-up continues until timings are steady; then runs are counted by number, time or "
-            "precision. Inputs are random unless --input gives them.",
-    .examples = bench_examples,
-    .min_words = 1,
-    .max_words = 1,
+    CLI_COMMAND("bench", "MODEL", 1, 1, run_bench),
     .classes = "model run measures screen page result save",
     .formats = CLI_REPORT_FORMATS,
     .values = "@models",
-    .run = run_bench,
-};
+    .examples = bench_examples,
+    .about = "Measure latency, throughput and memory.",
+    .more = "Warm-up continues until timings are steady; then runs are counted by number, time or "
+            "precision. Inputs are random unless --input gives them."};
 
 static const char *const layers_examples[] = {
     "assay layers resnet18",
@@ -160,19 +150,14 @@ static const char *const layers_examples[] = {
 };
 
 const cli_command command_layers = {
-    .name = "layers",
-    .words = "MODEL",
-    .about = "Measure the time of every layer, beside its FLOPs and bytes.",
-    .more = "Uses profiled runs of their own and subtracts the cost of the profiler. The time of "
-            "a fused kernel is shared among its layers.",
-    .examples = layers_examples,
-    .min_words = 1,
-    .max_words = 1,
+    CLI_COMMAND("layers", "MODEL", 1, 1, run_layers),
     .classes = "model run measures screen page result save advises",
     .formats = CLI_REPORT_FORMATS,
     .values = "@models",
-    .run = run_layers,
-};
+    .examples = layers_examples,
+    .about = "Measure the time of every layer, beside its FLOPs and bytes.",
+    .more = "Uses profiled runs of their own and subtracts the cost of the profiler. The time of "
+            "a fused kernel is shared among its layers."};
 
 static const char *const memory_examples[] = {
     "assay memory resnet50 -v",
@@ -183,15 +168,10 @@ static const char *const memory_examples[] = {
 };
 
 const cli_command command_memory = {
-    .name = "memory",
-    .words = "MODEL",
-    .about = "Show the memory plan over time, its peak and what makes it up.",
-    .more = "With --measure the model is run beside the plan.",
-    .examples = memory_examples,
-    .min_words = 1,
-    .max_words = 1,
+    CLI_COMMAND("memory", "MODEL", 1, 1, run_memory),
     .classes = "model run asked screen page result save limits",
     .formats = CLI_REPORT_FORMATS,
     .values = "@models",
-    .run = run_memory,
-};
+    .examples = memory_examples,
+    .about = "Show the memory plan over time, its peak and what makes it up.",
+    .more = "With --measure the model is run beside the plan."};

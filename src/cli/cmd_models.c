@@ -144,14 +144,10 @@ static const char *const models_examples[] = {
 };
 
 const cli_command command_models = {
-    .name = "models",
-    .words = "[PATTERN]",
-    .about = "List built-in models: family, parameters, GMACs, default input, task.",
-    .more = "PATTERN is part of a name, a family or a task, or contains * and ?. Numbers are "
-            "counted when asked for.",
-    .examples = models_examples,
-    .max_words = 1,
+    CLI_COMMAND("models", "[PATTERN]", 0, 1, run_models),
     .classes = "list",
     .formats = CLI_LIST_FORMATS,
-    .run = run_models,
-};
+    .examples = models_examples,
+    .about = "List built-in models: family, parameters, GMACs, default input, task.",
+    .more = "PATTERN is part of a name, a family or a task, or contains * and ?. Numbers are "
+            "counted when asked for."};

@@ -110,16 +110,12 @@ static const char *const pipeline_examples[] = {
 };
 
 const cli_command command_pipeline = {
-    .name = "pipeline",
-    .words = "NAME|DIR ...",
-    .about = "Show what a generation costs, component by component: images and text.",
-    .more = "NAME is a pipeline (sd15, sd21, sdxl, sd3-medium, flux-dev, pixart-512, dit-xl-2, "
-            "...) or a language model (`assay models language`); DIR is a folder of diffusers or "
-            "transformers. Sizes that are not given are those of the model's own library.",
-    .examples = pipeline_examples,
-    .max_words = 12,
+    CLI_COMMAND("pipeline", "NAME|DIR ...", 0, 12, run_pipeline),
     .classes = "run asked screen page result save",
     .formats = CLI_VIEW_FORMATS "|generation-config",
     .values = "@pipelines",
-    .run = run_pipeline,
-};
+    .examples = pipeline_examples,
+    .about = "Show what a generation costs, component by component: images and text.",
+    .more = "NAME is a pipeline (sd15, sd21, sdxl, sd3-medium, flux-dev, pixart-512, dit-xl-2, "
+            "...) or a language model (`assay models language`); DIR is a folder of diffusers or "
+            "transformers. Sizes that are not given are those of the model's own library."};

@@ -55,14 +55,9 @@ static const char *const report_examples[] = {
 };
 
 const cli_command command_report = {
-    .name = "report",
-    .words = "RESULT ...",
-    .about = "Render saved results in any format; several side by side.",
-    .examples = report_examples,
-    .min_words = 1,
-    .max_words = 12,
+    CLI_COMMAND("report", "RESULT ...", 1, 12, run_report),
     .classes = "screen page result",
     .formats = CLI_REPORT_FORMATS,
     .values = "@files",
-    .run = run_report,
-};
+    .examples = report_examples,
+    .about = "Render saved results in any format; several side by side."};

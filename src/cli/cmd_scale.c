@@ -46,19 +46,14 @@ static const char *const scale_examples[] = {
 };
 
 const cli_command command_scale = {
-    .name = "scale",
-    .words = "MODEL",
+    CLI_COMMAND("scale", "MODEL", 1, 1, run_scale),
+    .classes = "model screen page result",
+    .formats = CLI_VIEW_FORMATS,
+    .values = "@models",
+    .examples = scale_examples,
     .about = "Show cost over a grid of sizes: closed forms, exponents, the largest size in a "
              "limit.",
     .more = "--dim names batch, height, width, side, seq, frames, a symbolic dimension of the "
             "file, a parameter of a built-in architecture, or INPUT[AXIS]; its values are A..B, "
             "A..B..STEP, A..B:COUNT or A,B,C. Every figure is an evaluation of the model; "
-            "docs/scaling.md explains closed forms.",
-    .examples = scale_examples,
-    .min_words = 1,
-    .max_words = 1,
-    .classes = "model screen page result",
-    .formats = CLI_VIEW_FORMATS,
-    .values = "@models",
-    .run = run_scale,
-};
+            "docs/scaling.md explains closed forms."};

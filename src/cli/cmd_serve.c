@@ -63,13 +63,8 @@ static const char *const serve_examples[] = {
 };
 
 const cli_command command_serve = {
-    .name = "serve",
-    .words = "",
+    CLI_COMMAND("serve", "", 0, 0, run_serve), .classes = "", .examples = serve_examples,
     .about = "Serve the dashboard over the history: a page and a JSON API.",
     .more = "Starts assay-serve, which is installed beside assay. It listens on 127.0.0.1 unless "
             "--host says otherwise, and then it needs a token. docs/serve.md and /openapi.json "
-            "describe the API.",
-    .examples = serve_examples,
-    .classes = "",
-    .run = run_serve,
-};
+            "describe the API."};

@@ -72,19 +72,14 @@ static const char *const trend_examples[] = {
 };
 
 const cli_command command_trend = {
-    .name = "trend",
-    .words = "MODEL",
-    .about = "Follow a metric over the records of a model: level, changes, alerts.",
-    .more = "Records are compared with those of the same machine, batch, precision and shapes as "
-            "the newest one. An alert is METRIC OP VALUE or METRIC OP [Nx] FUNC(WINDOW): > >= < "
-            "<=, median mean min max last, and a window of 30d, 12h, 2w, a number of records, or "
-            "all. Exit 6 if one fires, 7 if there is nothing to compare with. See docs/history.md."
-            "",
-    .examples = trend_examples,
-    .min_words = 1,
-    .max_words = 1,
+    CLI_COMMAND("trend", "MODEL", 1, 1, run_trend),
     .classes = "screen page result",
     .formats = CLI_VIEW_FORMATS,
     .values = "@models",
-    .run = run_trend,
-};
+    .examples = trend_examples,
+    .about = "Follow a metric over the records of a model: level, changes, alerts.",
+    .more =
+        "Records are compared with those of the same machine, batch, precision and shapes as "
+        "the newest one. An alert is METRIC OP VALUE or METRIC OP [Nx] FUNC(WINDOW): > >= < "
+        "<=, median mean min max last, and a window of 30d, 12h, 2w, a number of records, or "
+        "all. Exit 6 if one fires, 7 if there is nothing to compare with. See docs/history.md."};

@@ -28,15 +28,11 @@ static const char *const validate_examples[] = {
 };
 
 const cli_command command_validate = {
-    .name = "validate",
-    .words = "[MODEL ...]",
-    .about = "Compare our counts with those of fvcore and other tools, and explain differences.",
-    .more = "A tool that counts a multiply-accumulate as one FLOP is compared with our "
-            "multiply-accumulates. Without MODEL, a few well-known models are used.",
-    .examples = validate_examples,
-    .max_words = CLI_MAX_WORDS,
+    CLI_COMMAND("validate", "[MODEL ...]", 0, CLI_MAX_WORDS, run_validate),
     .classes = "model screen page result",
     .formats = CLI_VIEW_FORMATS,
     .values = "@models",
-    .run = run_validate,
-};
+    .examples = validate_examples,
+    .about = "Compare our counts with those of fvcore and other tools, and explain differences.",
+    .more = "A tool that counts a multiply-accumulate as one FLOP is compared with our "
+            "multiply-accumulates. Without MODEL, a few well-known models are used."};

@@ -33,10 +33,5 @@ static int run_version(cli_args *args)
     return cli_flush();
 }
 
-const cli_command command_version = {
-    .name = "version",
-    .words = "",
-    .about = "Print the version.",
-    .classes = "",
-    .run = run_version,
-};
+const cli_command command_version = {CLI_COMMAND("version", "", 0, 0, run_version), .classes = "",
+                                     .about = "Print the version."};

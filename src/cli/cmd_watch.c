@@ -109,16 +109,12 @@ static const char *const watch_examples[] = {
 };
 
 const cli_command command_watch = {
-    .name = "watch",
-    .words = "[-- COMMAND ...]",
+    CLI_COMMAND("watch", "[-- COMMAND ...]", 0, CLI_MAX_WORDS, run_watch),
+    .classes = "screen page result save measures rest",
+    .formats = CLI_REPORT_FORMATS,
+    .examples = watch_examples,
     .about = "Watch a process over time: CPU, memory, disk, faults.",
     .more = "Starts COMMAND, or follows a process with --pid, and its descendants, until it ends, "
             "--duration is over or Ctrl-C. The result is written in any case. The exit code is "
             "the command's own, 128 + signal if one ended it, 130 after Ctrl-C. The command keeps "
-            "its streams: the console view goes to stderr.",
-    .examples = watch_examples,
-    .max_words = CLI_MAX_WORDS,
-    .classes = "screen page result save measures rest",
-    .formats = CLI_REPORT_FORMATS,
-    .run = run_watch,
-};
+            "its streams: the console view goes to stderr."};
