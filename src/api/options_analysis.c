@@ -55,8 +55,10 @@ OPTION_TOPIC(options_memory, "Memory plan", memory);
 static const option_row hardware[] = {
     {OPTION("hardware", WORD, hardware.names, "graph profile bench layers map devices pipeline"),
      .value = "NAME|FILE", .values = "@devices",
-     .about = "Use the roofline of this device: a name that `assay devices` lists, `this`, or a "
-              ".json or .csv file. map takes several names, or `all`."},
+     .about =
+         "Use the roofline of this device: a name that `assay devices` lists, `this`, or a "
+         ".json or .csv file. map takes several, separated by commas, and classes (gpu, edge), "
+         "words of names (jetson), or `all`."},
     {OPTION("goal", WORD, hardware.goal, "map"), .value = "latency[:10ms]",
      .values = "latency|throughput|memory|power|energy",
      .about = "Rank devices by latency, throughput, memory, power or energy, with or without a "

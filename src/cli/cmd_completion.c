@@ -28,17 +28,57 @@ static void put_pipelines(const cli_command *c)
             printf("%s ", info.name);
 }
 
-static void put_devices(const cli_command *c)
+enum { SEEN_BYTES = 512 };
+
+/* Prints a word the first time. */
+static void put_once(char seen[SEEN_BYTES], const char *word)
+{
+    size_t n = strlen(seen);
+    if (cli_has_word(seen, ' ', word, strlen(word)) || n + strlen(word) + 2 > SEEN_BYTES)
+        return;
+    printf("%s ", word);
+    snprintf(seen + n, SEEN_BYTES - n, "%s%s", n ? " " : "", word);
+}
+
+static void put_device_words(bool classes)
 {
     assay_device_info d = {.size = sizeof d};
     assay_devices *list = NULL;
-    (void)c;
+    char seen[SEEN_BYTES] = "";
     if (assay_devices_open(NULL, &list, NULL) != ASSAY_OK)
         return;
     for (size_t i = 0; assay_devices_at(list, i, &d); i++)
-        printf("%s ", d.id);
-    fputs("all this ", stdout);
+        if (classes)
+            put_once(seen, d.kind);
+        else
+            printf("%s ", d.id);
     assay_devices_free(list);
+}
+
+static void put_device_names(const cli_command *c)
+{
+    (void)c;
+    put_device_words(false);
+    put_device_words(true);
+}
+
+/* Classes and `all` where several devices are taken. */
+static void put_devices(const cli_command *c)
+{
+    bool several = c && cli_has_word("map devices pipeline", ' ', c->name, strlen(c->name));
+    put_device_words(false);
+    if (several)
+        put_device_words(true);
+    fputs(several ? "jetson all this " : "this ", stdout);
+}
+
+static void put_tasks(const cli_command *c)
+{
+    assay_model_info info = {.size = sizeof info};
+    char seen[SEEN_BYTES] = "";
+    (void)c;
+    for (size_t i = 0; assay_model_at(i, &info); i++)
+        put_once(seen, info.task);
 }
 
 static void put_conventions(const cli_command *c)
@@ -83,6 +123,8 @@ static const value_set sets[] = {
     {"@models", put_models, "file"},
     {"@pipelines", put_pipelines, "folder"},
     {"@devices", put_devices, "file"},
+    {"@device-names", put_device_names, ""},
+    {"@tasks", put_tasks, ""},
     {"@conventions", put_conventions, ""},
     {"@metrics", put_metrics, ""},
     {"@formats", put_formats, ""},
@@ -115,7 +157,8 @@ static const char *paths_of(const char *values)
 /* Whether what is offered differs from command to command. */
 static bool differs_by_command(const char *values)
 {
-    return strcmp(values, "@formats") == 0 || strcmp(values, "@conventions") == 0;
+    return strcmp(values, "@formats") == 0 || strcmp(values, "@conventions") == 0 ||
+           strcmp(values, "@devices") == 0;
 }
 
 /* ---- bash ---- */

@@ -178,6 +178,7 @@ const cli_command command_devices = {
     CLI_COMMAND("devices", "[PATTERN]", 0, 1, run_devices),
     .classes = "list",
     .formats = CLI_LIST_FORMATS,
+    .values = "@device-names",
     .examples = devices_examples,
     .about = "List known hardware: dense peaks, memory, bandwidth, power, certainty.",
     .more = "PATTERN is part of a name or a class, or contains * and ?."};

@@ -147,6 +147,7 @@ const cli_command command_models = {
     CLI_COMMAND("models", "[PATTERN]", 0, 1, run_models),
     .classes = "list",
     .formats = CLI_LIST_FORMATS,
+    .values = "@tasks",
     .examples = models_examples,
     .about = "List built-in models: family, parameters, GMACs, default input, task.",
     .more = "PATTERN is part of a name, a family or a task, or contains * and ?. Numbers are "

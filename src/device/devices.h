@@ -63,7 +63,8 @@ assay_status devices_json(str text, const char *shown, device_list *out, assay_e
 /* A .json or .csv file of at most 1 MiB; a .json may also be a machine as `assay machine` wrote it, which is
  * called by its host's name. */
 assay_status devices_file(const char *path, device_list *out, assay_error *err);
-/* "rtx3090,a100-80,my.json" or "all": names and files. ASSAY_ERR_USAGE with what there is. */
+/* "rtx3090,a100-80,my.json", "jetson", "gpu" or "all": names, words of names, classes and files; a device that
+ * several words name is taken once. ASSAY_ERR_USAGE with what there is. */
 assay_status devices_choose(str words, device_list *out, assay_error *err);
 
 /* Refuses what no device is: sparse figures printed as dense, bits as bytes, bytes as gigabytes, nothing

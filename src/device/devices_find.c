@@ -1,4 +1,5 @@
-/* Devices by what people call them: case, blanks and punctuation make no difference. */
+/* Devices by what people call them: case, blanks and punctuation make no difference. A word may also stand for
+ * several: a class (gpu, edge) or a word of their names (jetson, apple). */
 #include <ctype.h>
 
 #include "base/sbuf.h"
@@ -51,6 +52,47 @@ static const device *find_device(const device_list *in, str word)
     return NULL;
 }
 
+/* A row that several words name is taken once. */
+static assay_status push_device(device_list *out, const device *d, assay_error *err)
+{
+    for (uint32_t i = 0; i < out->rows.n; i++)
+        if (out->rows.items[i].id.p == d->id.p)
+            return ASSAY_OK;
+    device *slot = VEC_PUSH(out->arena, &out->rows);
+    if (!slot)
+        return err_no_memory(err);
+    *slot = *d;
+    return ASSAY_OK;
+}
+
+/* Those of a class, of a word in their names, or all. */
+static bool is_selected(const device *d, str word)
+{
+    return str_is(word, "all") || same_name(d->kind, word) || has_alias(d->name, word);
+}
+
+/* *any: whether the word selects a row, new or not. */
+static assay_status push_selected(const device_list *in, str word, device_list *out, bool *any,
+                                  assay_error *err)
+{
+    *any = false;
+    for (uint32_t i = 0; i < in->rows.n; i++)
+        if (is_selected(&in->rows.items[i], word)) {
+            *any = true;
+            TRY(push_device(out, &in->rows.items[i], err));
+        }
+    return ASSAY_OK;
+}
+
+static void put_choices(const device_list *in, sbuf *text)
+{
+    sbuf_puts(text, " The devices are:");
+    for (uint32_t i = 0; i < in->rows.n; i++)
+        sbuf_printf(text, "%s " STR_FMT, i ? "," : "", STR_ARG(in->rows.items[i].id));
+    sbuf_puts(text, "; a class (gpu, edge, soc, tpu, cpu), a word of their names (jetson), all, "
+                    "this, or a .json or .csv file.");
+}
+
 static assay_status fail_unknown(const device_list *in, str word, assay_error *err)
 {
     sbuf text = {0};
@@ -64,12 +106,11 @@ static assay_status fail_unknown(const device_list *in, str word, assay_error *e
         least = d;
     }
     if (near.n)
-        sbuf_printf(&text, " Did you mean '" STR_FMT "'?", STR_ARG(near));
-    sbuf_puts(&text, " The devices are:");
-    for (uint32_t i = 0; i < in->rows.n; i++)
-        sbuf_printf(&text, "%s " STR_FMT, i ? "," : "", STR_ARG(in->rows.items[i].id));
-    assay_status s = err_fail(err, ASSAY_ERR_USAGE,
-                              "unknown device '%.*s'.%s; all; this; or a .json or .csv file.",
+        sbuf_printf(&text, " Did you mean '" STR_FMT "'? List the devices with `assay devices`.",
+                    STR_ARG(near));
+    else
+        put_choices(in, &text);
+    assay_status s = err_fail(err, ASSAY_ERR_USAGE, "unknown device '%.*s'.%s",
                               (int)(word.n < 60 ? word.n : 60), word.p, sbuf_cstr(&text));
     sbuf_free(&text);
     return s;
@@ -78,15 +119,6 @@ static assay_status fail_unknown(const device_list *in, str word, assay_error *e
 static bool is_path(str word)
 {
     return memchr(word.p, '/', word.n) || str_ends(word, ".json") || str_ends(word, ".csv");
-}
-
-static assay_status push_device(device_list *out, const device *d, assay_error *err)
-{
-    device *slot = VEC_PUSH(out->arena, &out->rows);
-    if (!slot)
-        return err_no_memory(err);
-    *slot = *d;
-    return ASSAY_OK;
 }
 
 /* As `assay machine` measured it. */
@@ -108,13 +140,12 @@ static assay_status choose_one(const device_list *built_in, str word, device_lis
     }
     if (str_is(word, "this"))
         return choose_this(out, err);
-    if (str_is(word, "all")) {
-        for (uint32_t i = 0; i < built_in->rows.n; i++)
-            TRY(push_device(out, &built_in->rows.items[i], err));
-        return ASSAY_OK;
-    }
     const device *d = find_device(built_in, word);
-    return d ? push_device(out, d, err) : fail_unknown(built_in, word, err);
+    bool any = false;
+    if (d)
+        return push_device(out, d, err);
+    TRY(push_selected(built_in, word, out, &any, err));
+    return any ? ASSAY_OK : fail_unknown(built_in, word, err);
 }
 
 assay_status devices_choose(str words, device_list *out, assay_error *err)

@@ -17,6 +17,11 @@ if command -v bash > /dev/null; then
     offer assay check x.onnx -f ''
     offer assay map x.onnx --hardware rtx30
     offer assay map x.onnx --hardware t4,a100
+    offer assay map x.onnx --hardware ed
+    offer assay map x.onnx --hardware t4,al
+    offer assay x.onnx --hardware al # one device is taken
+    offer assay devices tp
+    offer assay models de
     offer assay x.onnx --lens fv
     offer assay validate x --lens al
     offer assay check x.onnx --metrics p5,p9

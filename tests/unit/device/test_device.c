@@ -161,13 +161,38 @@ static void test_names(void **state)
 {
     device_list list = chosen("RTX_3090,NVIDIA T4,h100,rtx3090");
     (void)state;
-    assert_int_equal(list.rows.n, 4);
+    assert_int_equal(list.rows.n, 3); /* rtx3090 once */
     assert_true(str_is(list.rows.items[0].id, "rtx3090"));
     assert_true(str_is(list.rows.items[1].id, "t4"));
     assert_true(str_is(list.rows.items[2].id, "h100-sxm"));
     near_to(list.rows.items[0].bandwidth, 936e9);
     near_to(list.rows.items[0].memory_bytes, 24.0 * 1024 * 1024 * 1024);
     arena_free(list.arena);
+}
+
+static void test_classes(void **state)
+{
+    static const struct {
+        const char *words;
+        uint32_t n;
+        const char *first;
+    } rows[] = {{"jetson", 3, "orin-nano"},
+                {"edge", 4, "orin-nano"},
+                {"TPU", 3, "tpu-v4"},
+                {"apple,jetson", 7, "m1-max"},
+                {"jetson,edge", 4, "orin-nano"},
+                {"agx-orin,edge", 4, "agx-orin"},
+                {"gpu", 21, "gtx1080"},
+                {"nvidia,amd", 25, "gtx1080"},
+                {"cpu,epyc-9654", 2, "epyc-9654"},
+                {"all,jetson", 35, "gtx1080"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        device_list list = chosen(rows[i].words);
+        assert_int_equal(list.rows.n, rows[i].n);
+        assert_true(str_is(list.rows.items[0].id, rows[i].first));
+        arena_free(list.arena);
+    }
 }
 
 static void test_unknown(void **state)
@@ -295,11 +320,11 @@ static void test_broken_json(void **state)
 int run_test_device(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_builtin),     cmocka_unit_test(test_ridges),
-        cmocka_unit_test(test_columns),     cmocka_unit_test(test_ranking),
-        cmocka_unit_test(test_names),       cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_own_json),    cmocka_unit_test(test_lint),
-        cmocka_unit_test(test_broken_json),
+        cmocka_unit_test(test_builtin), cmocka_unit_test(test_ridges),
+        cmocka_unit_test(test_columns), cmocka_unit_test(test_ranking),
+        cmocka_unit_test(test_names),   cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_unknown), cmocka_unit_test(test_own_json),
+        cmocka_unit_test(test_lint),    cmocka_unit_test(test_broken_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
