@@ -6,8 +6,17 @@
 #include "cli/run.h"
 #include "cli/values.h"
 
-static void warn_of(const assay_result *p)
+static bool is_console(const cli_job *j)
 {
+    return j->stdout_format && strcmp(j->stdout_format, "console") == 0;
+}
+
+/* The console's own view has the warning of every configuration that failed. */
+static void warn_of(const cli_job *j)
+{
+    const assay_result *p = j->profile;
+    if (is_console(j))
+        return;
     for (size_t i = 0; i < assay_result_count(p, "configurations"); i++) {
         const char *error = cli_text(p, "configurations.%zu.error", i);
         if (*error)
@@ -15,6 +24,12 @@ static void warn_of(const assay_result *p)
                     cli_number(p, "configurations.%zu.batch", i),
                     cli_text(p, "configurations.%zu.precision", i), error);
     }
+}
+
+/* When every configuration failed, the complaint says why; a page without a figure would only repeat it. */
+static bool has_nothing_to_show(const cli_job *j)
+{
+    return j->failed && is_console(j) && assay_result_count(j->profile, "configurations") > 0;
 }
 
 static int measure_and_show(cli_job *j, cli_gate *g, unsigned what, const char *view)
@@ -32,10 +47,10 @@ static int measure_and_show(cli_job *j, cli_gate *g, unsigned what, const char *
     if (ran == ASSAY_ERR_USAGE)
         return ran;
     if (!ran)
-        warn_of(j->profile);
+        warn_of(j);
     cli_describe_screen(j->args);
     code = cli_job_write(j);
-    int shown = cli_job_show(j);
+    int shown = has_nothing_to_show(j) ? 0 : cli_job_show(j);
     code = code ? code : ran ? ran : shown ? shown : (int)j->verdict;
     return code || !cli_gate_wanted(g, j->args) ? code : cli_gate_judge(g, j, false);
 }

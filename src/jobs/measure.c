@@ -435,9 +435,18 @@ static void recommend(job *j)
     profile_choose_batch(j->m, room == PROFILE_NOT_TOLD ? 0 : room, j->p->arena);
 }
 
+/* None ran: why the first did not. The others' reasons are in the result. */
+static assay_status complain(assay_status s, const assay_error *first, uint32_t failed,
+                             assay_error *err)
+{
+    if (failed > 1)
+        return err_fail(err, s, "%s (%u more configurations failed)", first->message, failed - 1);
+    return err_fail(err, s, "%s", first->message);
+}
+
 static assay_status measure_all(job *j, assay_error *err)
 {
-    uint32_t good = 0;
+    uint32_t good = 0, failed = 0;
     assay_error first, one;
     assay_status first_status = ASSAY_OK;
     err_clear(&first);
@@ -453,6 +462,7 @@ static assay_status measure_all(job *j, assay_error *err)
             c->partial = j->stopped = true;
         } else if (s != ASSAY_OK) {
             record_failure(j, c, s, &one);
+            failed++;
             first = first_status == ASSAY_OK ? one : first;
             first_status = first_status == ASSAY_OK ? s : first_status;
         } else {
@@ -468,16 +478,18 @@ static assay_status measure_all(job *j, assay_error *err)
             break;
         }
     }
-    recommend(j);
     j->m->interrupted = j->stopped;
+    if (!j->stopped)
+        recommend(j);
     if (j->stopped)
-        return err_fail(err, ASSAY_ERR_INTERRUPTED,
-                        "interrupted: the result contains the measurements so far");
+        return err_fail(err, ASSAY_ERR_INTERRUPTED, "interrupted: %s",
+                        good ? "the result contains the measurements so far"
+                             : "nothing was measured");
     if (j->no_study.message[0])
         return err_fail(err, ASSAY_ERR_SYSTEM, "%s", j->no_study.message);
     if (good || first_status == ASSAY_OK)
         return ASSAY_OK;
-    return err_fail(err, first_status, "%s", first.message);
+    return complain(first_status, &first, failed, err);
 }
 
 /* ---- the whole ---- */

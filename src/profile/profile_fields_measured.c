@@ -346,6 +346,8 @@ static const field config_rows[] = {
     CONFIG("error", error, STR, NONE, "Error", "Why it did not run.", .absent = FIELD_OMIT),
     CONFIG("code", code, WORD, NONE, NULL, "memory, engine, precision or shape.",
            .absent = FIELD_OMIT),
+    CONFIG("partial", partial, BOOL, NONE, NULL, "Interrupted on the way.",
+           .absent = FIELD_OMIT_ZERO),
     CONFIG("runs", latency.runs, U64, COUNT, "Runs", "Measured runs.", WHEN_RAN),
     CONFIG("mean_ms", latency.mean, F64, MS, "Mean", "Mean of the runs.", WHEN_RAN),
     CONFIG("std_ms", latency.std, F64, MS, "Std", "Standard deviation.", WHEN_RAN),

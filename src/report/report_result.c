@@ -89,7 +89,8 @@ static kind_writer_fn *own_writer(const result_kind *kind, str format)
 
 /* ---- which part ---- */
 
-/* A command shows the part of a result that it is about, and everything when it failed to make that part. */
+/* A command shows the part of a result that it is about, and everything when it failed to make that part; not so when
+ * the user stopped it before. */
 static bool has_part(const field_value *root, const char *part)
 {
     static const struct {
@@ -103,7 +104,7 @@ static bool has_part(const field_value *root, const char *part)
                  {"watch", "watch"}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (strcmp(part, parts[i].view) == 0)
-            return fields_get(root, parts[i].needs).n > 0;
+            return fields_get(root, parts[i].needs).n > 0 || fields_get(root, "interrupted").b;
     return false; /* "all" */
 }
 

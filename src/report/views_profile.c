@@ -262,8 +262,9 @@ static void say_first(view *v)
                              "{context.engine.device:text}]");
     if (view_holds(v, &v->root, "+interrupted"))
         view_add_banner(v, TONE_FAIR,
-                        STR("The measurement was interrupted; what follows is what was there by "
-                            "then."));
+                        view_holds(v, &v->root, "latency")
+                            ? STR("Interrupted: only the measurements so far are shown.")
+                            : STR("Interrupted before the first run: nothing was measured."));
     say_certainty(v);
     view_add_banner(v, TONE_FAIR, fields_get(&v->root, "stopped").text);
 }
@@ -309,7 +310,7 @@ static const view_section_row sections[] = {
      .remark = "compute-bound means {bottlenecks.threshold:short} FLOPs per byte or more[, "
                "ridge of {bottlenecks.hardware:text}]",
      .in = "all profile",
-     .when = "+layers",
+     .when = "+layers,!interrupted/interrupted=false",
      .first = true,
      .beside = true,
      VIEW_FACTS(bound_facts),
@@ -328,6 +329,7 @@ static const view_section_row sections[] = {
     {.title = "Recommendations",
      .remark = "by what they could save",
      .in = "all layers map profile",
+     .when = "!interrupted/interrupted=false",
      .items = &advice},
 };
 

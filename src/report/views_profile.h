@@ -9,6 +9,13 @@ extern const view_sections profile_layers_sections, profile_times_sections, prof
     profile_plan_sections, profile_map_sections, profile_fusion_sections, profile_watch_sections,
     profile_stages_sections;
 
+/* A configuration that the user stopped on the way. */
+#define PROFILE_PARTIAL_LINE                                                              \
+    {                                                                                     \
+        .text = "Batch {batch:whole} is incomplete: interrupted after {runs:whole run}.", \
+        .each = "configurations", .when = "+partial", .tone = TONE_FAIR                   \
+    }
+
 /* Configurations that ran, in their order (views_profile_measured.c). */
 view_order profile_order_ran;
 

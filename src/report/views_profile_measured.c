@@ -59,10 +59,7 @@ static const view_line_row config_lines[] = {
      .each = "configurations",
      .when = "output_error",
      .tone = TONE_DIM},
-    {.text = "Not measured: batch {batch:whole} {precision:text}: {error:text}",
-     .each = "configurations",
-     .when = "+error",
-     .tone = TONE_FAIR},
+    PROFILE_PARTIAL_LINE,
     {.text = "{context.engine.concurrency:whole} runs at once.",
      .when = "context.engine.concurrency>1"},
 };
@@ -157,7 +154,7 @@ static const view_line_row detail_lines[] = {
     {.text = "{gpu.why:text}", .when = "gpu.available=false,+gpu.why", .tone = TONE_DIM},
     {.text = "For throughput: {batch_choice.why:text}|For throughput: batch "
              "{recommended_batch:whole}.",
-     .when = "++configurations,recommended_batch",
+     .when = "++configurations,recommended_batch,!interrupted/interrupted=false",
      .tone = TONE_GOOD},
 };
 
@@ -166,7 +163,7 @@ static const view_section_row measured_rows[] = {
                   "{context.engine.title:text} {context.engine.version:text} on "
                   "{context.engine.device:text}[, {+context.engine.threads:whole thread}][, "
                   "{+context.engine.rate:short} requests/s from when they were due]",
-                  "all bench memory", "+configurations"),
+                  "all bench memory", "latency"),
      .first = true, VIEW_TABLES(config_tables), VIEW_LINES(config_lines)},
     {VIEW_SECTION("Details", "of the smallest batch that ran", "all bench memory", "latency"),
      VIEW_FACTS(detail_facts), VIEW_LINES(detail_lines)},

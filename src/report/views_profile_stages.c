@@ -86,10 +86,7 @@ static const view_line_row batch_lines[] = {
     {.text =
          "The model has no batch dimension and runs one sample at a time: {config.batch.why:text}.",
      .when = "config.batch.present=false,config.batch.why"},
-    {.text = "batch {batch:text}: {error:text}",
-     .each = "configurations",
-     .when = "+error",
-     .tone = TONE_FAIR},
+    PROFILE_PARTIAL_LINE,
 };
 
 /* ---- summary ---- */
@@ -168,14 +165,14 @@ static const view_section_row stages_rows[] = {
      VIEW_FACTS(single_facts)},
     {.title = "[5/5] Batch sizes",
      STAGES,
-     .when = "+configurations",
+     .when = "latency",
      .first = true,
      VIEW_TABLES(batch_tables),
      VIEW_LINES(batch_lines)},
     {.title = "Summary", STAGES, .first = true, VIEW_FACTS(summary_facts)},
     {.title = "Batch size recommendations",
      STAGES,
-     .when = "config.batch.present!=false",
+     .when = "config.batch.present!=false,!interrupted/interrupted=false",
      .first = true,
      .build = build_choice},
 };

@@ -72,7 +72,11 @@ function mock(w, { token } = {}) {
                         (!url.searchParams.get("model") ||
                             r.model === url.searchParams.get("model")),
                 );
-                return answer(res, 200, { schema: "assay.records/1", total: some.length, records: some });
+                return answer(res, 200, {
+                    schema: "assay.records/1",
+                    total: some.length,
+                    records: some,
+                });
             }
             if (/tags$/.test(path)) {
                 const { add, remove } = JSON.parse(body.toString());
@@ -390,7 +394,9 @@ test("assay-serve: upload, list, open, compare, trend, tag, delete, model", asyn
         await page.getByRole("button", { name: "Delete" }).first().click();
         await page.locator("dialog[open]").getByRole("button", { name: "Delete" }).click();
         await at(page, "records");
-        await page.waitForFunction(() => document.querySelectorAll("#records tbody tr").length === 1);
+        await page.waitForFunction(
+            () => document.querySelectorAll("#records tbody tr").length === 1,
+        );
         quiet(page);
     } finally {
         s.stop();

@@ -223,11 +223,15 @@ test("trend, records and models of a history", async (w) => {
         parameters: 7,
         tags: ["a", "b"],
     };
-    await shown(w, "records", { schema: "assay.records/1", total: 1, records: [record] }, async (page) =>
-        assert.match(
-            await page.locator("#summary tbody").textContent(),
-            /7.*onerror.*10\.00.ms.*1\.00 MiB.*a, b/s,
-        ),
+    await shown(
+        w,
+        "records",
+        { schema: "assay.records/1", total: 1, records: [record] },
+        async (page) =>
+            assert.match(
+                await page.locator("#summary tbody").textContent(),
+                /7.*onerror.*10\.00.ms.*1\.00 MiB.*a, b/s,
+            ),
     );
     await shown(
         w,

@@ -105,7 +105,8 @@ type Id = number | string;
 const plain = (id: Id): string => encodeURIComponent(String(id));
 
 export const api = {
-    records: (q: Query) => get<{ total: number; records: HistoryRecord[] }>(`api/v1/records?${query(q)}`),
+    records: (q: Query) =>
+        get<{ total: number; records: HistoryRecord[] }>(`api/v1/records?${query(q)}`),
     record: (id: Id) => get<Document>(`api/v1/records/${plain(id)}`),
     models: () => get<Models>("api/v1/models"),
     trend: (model: string, metric: string) =>

@@ -1095,6 +1095,8 @@ export interface ProfileConfig {
     error?: string;
     /** memory, engine, precision or shape. */
     code?: string;
+    /** Interrupted on the way. */
+    partial?: true;
     /** Measured runs. */
     runs?: number;
     /** Mean of the runs. [ms] */

@@ -14,7 +14,7 @@ try "$ASSAY" bench lenet --input absent.npy
 try "$ASSAY" bench lenet --configs 1:fp32,2:int4 --num-runs 2 --warmup-runs 1
 try "$ASSAY" bench lenet --configs 2:int4
 try "$ASSAY" profile lenet --batch-sizes 1,1000000 --memory-limit 100MiB --num-runs 2 --warmup-runs 1
-grep 'batch 1000000' out
+tr -s '\n ' '  ' < out | grep -o 'Batch size 1000000' | wc -l
 try env TMPDIR=/dev/null/nowhere "$ASSAY" bench lenet
 "$ASSAY" bench "$CASES/../models/unknown.onnx" > out 2> err && echo "exit 0" || echo "exit $?"
 grep -c 'ONNX Runtime rejected .*unknown.onnx.: ' err
@@ -39,3 +39,19 @@ echo '{"schema": "assay.profile/1"}' > empty.json
 "$ASSAY" check lenet --baseline empty.json 2>&1 && exit 1 || echo "exit $?"
 echo "== what is planned to be needed is the sum of its parts"
 "$ASSAY" bench resnet18 -q --batch 64 --memory-limit 200MB 2>&1 || echo "exit $?"
+echo "== every configuration fails: the reason is printed once"
+for command in "bench lenet --configs 4:fp32,8:fp32" "profile lenet --batch-sizes 4,8"; do
+    "$ASSAY" $command --memory-limit 1KB -o all.json > out 2> err && exit 1 || echo "exit $?"
+    grep -c 'is the limit' err
+    wc -c < out
+    grep -c '"error"' all.json
+done
+"$ASSAY" report all.json 2> /dev/null | tr -s '\n ' '  ' | grep -o 'is the limit' | wc -l
+echo "== an unknown device is refused before any stage"
+"$ASSAY" profile lenet --device tpu > out 2> err && exit 1 || echo "exit $?"
+wc -c < out
+echo "== another device than the one asked for is named to the end"
+"$ASSAY" profile lenet --device cuda --batch-sizes 1,2 --num-runs 2 --warmup-runs 1 -o cuda.json > out 2> err
+device=$(sed -n 's/.*"device": "\([a-z]*\)".*/\1/p' cuda.json | sort -u)
+[ "$device" = cuda ] || { [ "$device" = cpu ] && [ "$(grep -c '"code": "device-fallback"' cuda.json)" = 1 ] && \
+    grep -q 'Device  *cpu' out && [ "$(grep -c 'cuda' out)" -le 3 ]; } && echo "the device is named"

@@ -8,7 +8,13 @@ import type { State } from "./state";
 
 async function addResult(file: File): Promise<Child> {
     const { id } = await api.addRecord(file);
-    return h("p", { class: "banner good" }, "Added as record ", link(`record/${id}`, `#${id}`), ".");
+    return h(
+        "p",
+        { class: "banner good" },
+        "Added as record ",
+        link(`record/${id}`, `#${id}`),
+        ".",
+    );
 }
 
 async function showModel(s: State, file: File): Promise<void> {

@@ -37,7 +37,11 @@ const columns: RecordColumn[] = [
     words("Tags", (r) => (r.tags ?? []).map((t) => h("span", { class: "tag" }, t))),
 ];
 
-function checkbox(selected: Map<number, string>, r: HistoryRecord, changed: () => void): HTMLElement {
+function checkbox(
+    selected: Map<number, string>,
+    r: HistoryRecord,
+    changed: () => void,
+): HTMLElement {
     const box: HTMLInputElement = h("input", {
         type: "checkbox",
         "aria-label": `Select record ${r.id}, ${r.model}`,
@@ -73,7 +77,8 @@ function recordsTable(s: State, list: HistoryRecord[], changed: () => void): HTM
 }
 
 function nothing(filtered: boolean): HTMLElement {
-    if (filtered) return empty("No record matches", h("p", null, "Change the search or the filters."));
+    if (filtered)
+        return empty("No record matches", h("p", null, "Change the search or the filters."));
     return empty(
         "Nothing has been saved yet",
         h("p", null, "Records appear here after a measuring command with --save:"),

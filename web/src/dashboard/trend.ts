@@ -43,7 +43,10 @@ function figures(t: Trend, points: { value: number }[]): HTMLElement {
 function trendOf(model: string, t: Trend): HTMLElement {
     const points = t.points ?? [];
     if (!points.length)
-        return empty("No records with this metric", h("p", null, "Choose another metric or model."));
+        return empty(
+            "No records with this metric",
+            h("p", null, "Choose another metric or model."),
+        );
     return section(
         "trend-section",
         model,
