@@ -11,7 +11,6 @@
 
 #include "base/num.h"
 #include "ir/build.h"
-#include "ir/dump.h"
 #include "ir/verify.h"
 #include "support/place.h"
 
@@ -665,42 +664,6 @@ static void sorting_without_room_is_a_system_error(void **state)
     ir_model_free(m);
 }
 
-/* ---- text form ------------------------------------------------------------------------------ */
-
-static void dump_is_stable_and_safe(void **state)
-{
-    small s = small_model();
-    int64_t ints[2] = {7, -1};
-    ir_attr attrs[3] = {
-        {.name = STR("pads"), .kind = IR_ATTR_INTS, .n = 2, .v.ints = ints},
-        {.name = STR("mode"), .kind = IR_ATTR_STRING, .n = 1, .v.s = STR("\x1b[2J")},
-        {.name = STR("alpha"), .kind = IR_ATTR_FLOAT, .n = 1, .ref = STR("outer")},
-    };
-    ir_dim dims[3] = {{.value = -1, .symbol = STR("N\n")}, {.value = -1}, {.value = 3}};
-    sbuf b = {0};
-    (void)state;
-    s.m->name = STR("m\xff");
-    s.m->format = STR("onnx");
-    ir_set_opset(s.m, STR(""), 17);
-    ir_node_at(s.m, s.add)->attrs = attrs;
-    ir_node_at(s.m, s.add)->n_attrs = 3;
-    ir_node_at(s.m, s.add)->domain = STR("d");
-    ir_value_at(s.m, s.x)->declared = (ir_type){
-        .kind = IR_KIND_TENSOR, .dtype = IR_INT64, .rank = 3, .dims = dims};
-    ir_dump(s.m, &b);
-    assert_string_equal(
-        sbuf_cstr(&b),
-        "model \"m\\xff\" format onnx ir 0 producer \"\"\n"
-        "opset \"\" 17\n"
-        "graph 0 \"\" inputs (%0) outputs (%2)\n"
-        "  node 0 d::Add \"add\" (%0, %1) -> (%2) {pads=[7, -1], mode=\"\\x1b[2J\", alpha=@outer}\n"
-        "value %0 \"x\" graph 0 int64[N\\x0a, ?, 3] input\n"
-        "value %1 \"w\" graph 0 constant float32[2, 3]\n"
-        "value %2 \"y\" graph 0 output\n");
-    sbuf_free(&b);
-    ir_model_free(s.m);
-}
-
 int run_test_ir(void)
 {
     const struct CMUnitTest tests[] = {
@@ -728,7 +691,6 @@ int run_test_ir(void)
         cmocka_unit_test(a_cycle_through_a_subgraph_is_found),
         cmocka_unit_test(graphs_that_hold_one_another_are_an_error),
         cmocka_unit_test(sorting_without_room_is_a_system_error),
-        cmocka_unit_test(dump_is_stable_and_safe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
