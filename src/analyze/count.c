@@ -347,13 +347,13 @@ static profile_ops scaled(const op_cost *k, uint64_t times)
 
 static void add_missing_item(counter *x, const profile_layer *l)
 {
-    profile_item *it = VEC_PUSH(x->p->arena, &x->items);
-    if (it)
-        *it = (profile_item){
+    (void)VEC_ADD(
+        x->p->arena, &x->items,
+        (profile_item){
             .node = l->name,
             .op = l->op,
             .reason = STR("The shape of an input or output is unknown. Its cost is a lower bound."),
-            .unknown = true};
+            .unknown = true});
 }
 
 static bool add_step(counter *x, ir_id node, uint64_t times)
@@ -567,9 +567,7 @@ static void gather_values(counter *x)
     for (ir_id id = 0; x->opt->verbose && id < m->values.n; id++) {
         if (!is_there(x->r, id))
             continue;
-        profile_tensor *t = VEC_PUSH(x->p->arena, &all);
-        if (t)
-            *t = describe(x, id);
+        (void)VEC_ADD(x->p->arena, &all, describe(x, id));
     }
     x->p->values = all.items;
     x->p->n_values = all.n;

@@ -56,9 +56,8 @@ static weight_class by_slot(const op_row *row, uint32_t slot, const ir_tensor *t
 
 static void list_item(weigher *x, str node, const char *op, const char *reason)
 {
-    profile_item *it = VEC_PUSH(x->p->arena, &x->items);
-    if (it)
-        *it = (profile_item){.node = node, .op = str_of(op), .reason = str_of(reason)};
+    (void)VEC_ADD(x->p->arena, &x->items,
+                  (profile_item){.node = node, .op = str_of(op), .reason = str_of(reason)});
 }
 
 static uint64_t elems_of(weigher *x, ir_id node, uint32_t slot, const ir_tensor *t)

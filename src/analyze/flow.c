@@ -13,9 +13,7 @@ static void push_edge(builder *b, uint32_t layer, uint32_t on)
     if (on == FLOW_NONE || on == layer || b->stamp[on] == layer + 1)
         return;
     b->stamp[on] = layer + 1;
-    uint32_t *slot = VEC_PUSH(b->arena, &b->edges);
-    if (slot)
-        *slot = on;
+    (void)VEC_ADD(b->arena, &b->edges, on);
 }
 
 /* An output of a control node is made by its bodies: output k of a branch, k + 1 of a loop, whose first is

@@ -57,13 +57,13 @@ static void put_name(const beside *b, sbuf *out, uint32_t layer)
 static void add_difference(beside *b, const char *what, uint32_t kernel, str kind, sbuf *detail)
 {
     arena *a = b->p->arena;
-    fusion_difference *d = VEC_PUSH(a, &b->differences);
-    if (d)
-        *d = (fusion_difference){.what = what,
-                                 .kernel = str_copy(a, b->map->kernels[kernel].name),
-                                 .op = str_copy(a, b->map->kernels[kernel].op),
-                                 .kind = str_copy(a, kind),
-                                 .detail = str_copy(a, (str){detail->p, (uint32_t)detail->n})};
+    (void)VEC_ADD(
+        a, &b->differences,
+        (fusion_difference){.what = what,
+                            .kernel = str_copy(a, b->map->kernels[kernel].name),
+                            .op = str_copy(a, b->map->kernels[kernel].op),
+                            .kind = str_copy(a, kind),
+                            .detail = str_copy(a, (str){detail->p, (uint32_t)detail->n})});
     sbuf_free(detail);
 }
 
@@ -147,9 +147,7 @@ static void add_reason(beside *b, const char *what, uint32_t before, uint32_t af
             return;
         }
     }
-    fusion_reason *r = VEC_PUSH(a, &b->reasons);
-    if (r)
-        *r = (fusion_reason){what, from, to, 1};
+    (void)VEC_ADD(a, &b->reasons, (fusion_reason){what, from, to, 1});
 }
 
 static int more_pairs(const void *a, const void *b)

@@ -130,9 +130,7 @@ static void find_depends(figures *x, uint32_t group, uint32_t *stamp)
             if (on == group || stamp[on] == group + 1)
                 continue;
             stamp[on] = group + 1;
-            uint32_t *slot = VEC_PUSH(x->p->arena, &list);
-            if (slot)
-                *slot = on;
+            (void)VEC_ADD(x->p->arena, &list, on);
             if (x->groups[on].level >= to->level)
                 to->level = x->groups[on].level + 1;
         }

@@ -58,9 +58,8 @@ static bool env_spend(op_env *env, uint64_t n)
 
 static void add_item(infer_result *r, ir_id node, bool unknown, const char *reason)
 {
-    infer_item *it = VEC_PUSH(r->arena, &r->items);
-    if (it)
-        *it = (infer_item){node, unknown, str_copy(r->arena, str_of(reason))};
+    (void)VEC_ADD(r->arena, &r->items,
+                  (infer_item){node, unknown, str_copy(r->arena, str_of(reason))});
 }
 
 static ir_id id_of_node(const infer_result *r, const ir_node *n)

@@ -216,9 +216,7 @@ static int64_t free_dim(infer_result *r, ir_id id, int rank, int axis)
         f.value = axis_role_size(role, r->trial.attempt);
     if (as)
         warn_default(r, v, axis, as, f.value);
-    infer_free *place = VEC_PUSH(r->arena, &r->free);
-    if (place)
-        *place = f;
+    (void)VEC_ADD(r->arena, &r->free, f);
     return f.value;
 }
 

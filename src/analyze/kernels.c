@@ -112,9 +112,7 @@ static void push_node(mapping *m, ir_id node)
 {
     if (node == IR_NONE || m->claimed[node])
         return;
-    ir_id *slot = VEC_PUSH(m->arena, &m->stack);
-    if (slot)
-        *slot = node;
+    (void)VEC_ADD(m->arena, &m->stack, node);
 }
 
 /* Claims a node and, going back, all that nobody has claimed yet. */

@@ -42,12 +42,12 @@ static assay_status add_limit(assay_options *o, const option_row *row, str value
     if (!metric_parse(m->unit, text, &limit))
         return option_refuse(row, value, err, "a limit such as %s:%s", m->name,
                              metric_example(m->unit));
-    verdict_limit *l = VEC_PUSH(o->arena, &o->check.limits);
-    if (!l)
-        return err_no_memory(err);
-    *l = (verdict_limit){
-        .metric = m, .at_least = n == 2 ? value.p[at] == '>' : m->more_is_better, .limit = limit};
-    return ASSAY_OK;
+    return VEC_ADD(o->arena, &o->check.limits,
+                   (verdict_limit){.metric = m,
+                                   .at_least = n == 2 ? value.p[at] == '>' : m->more_is_better,
+                                   .limit = limit})
+               ? ASSAY_OK
+               : err_no_memory(err);
 }
 
 /* A bare number is the intensity from which a layer is compute-bound. */

@@ -135,11 +135,7 @@ assay_status api_set_range(assay_options *o, str name, str text, assay_error *er
             STR_ARG(text));
     if (o->scaling.ranges.n == SCALING_AXES)
         return err_fail(err, ASSAY_ERR_USAGE, "at most %d sizes can be varied", SCALING_AXES);
-    job_range *slot = VEC_PUSH(o->arena, &o->scaling.ranges);
-    if (!slot)
-        return err_no_memory(err);
-    *slot = r;
-    return ASSAY_OK;
+    return VEC_ADD(o->arena, &o->scaling.ranges, r) ? ASSAY_OK : err_no_memory(err);
 }
 
 /* ---- questions ---- */
@@ -187,9 +183,5 @@ OPTION_SETTER(api_set_question)
     if (o->scaling.questions.n == SCALING_QUESTIONS)
         return err_fail(err, ASSAY_ERR_USAGE, "at most %d questions are supported",
                         SCALING_QUESTIONS);
-    scaling_question *slot = VEC_PUSH(o->arena, &o->scaling.questions);
-    if (!slot)
-        return err_no_memory(err);
-    *slot = q;
-    return ASSAY_OK;
+    return VEC_ADD(o->arena, &o->scaling.questions, q) ? ASSAY_OK : err_no_memory(err);
 }

@@ -35,10 +35,8 @@ static bool out_of_memory(tree_reader *r)
 
 static bool push_value(tree_reader *r, const json_value *v)
 {
-    json_value *slot = VEC_PUSH(r->a, &r->open);
-    if (!slot)
+    if (!VEC_ADD(r->a, &r->open, *v))
         return out_of_memory(r);
-    *slot = *v;
     return true;
 }
 

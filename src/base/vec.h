@@ -24,5 +24,11 @@ bool vec_grow(arena *a, void **items, uint32_t n, uint32_t *cap, size_t size);
       vec_grow((a), (void **)&(v)->items, (v)->n, &(v)->cap, sizeof *(v)->items)) \
          ? &(v)->items[(v)->n++]                                                  \
          : NULL)
+/* Appends a value; false when out of memory. The value may not touch the vec. */
+#define VEC_ADD(a, v, ...)                                                        \
+    (((v)->n < (v)->cap ||                                                        \
+      vec_grow((a), (void **)&(v)->items, (v)->n, &(v)->cap, sizeof *(v)->items)) \
+         ? ((v)->items[(v)->n] = (__VA_ARGS__), (v)->n++, true)                   \
+         : false)
 
 #endif

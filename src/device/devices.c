@@ -181,11 +181,7 @@ assay_status device_add(device_list *list, device *d, const char *shown, assay_e
     TRY(device_lint(d, shown, err));
     if (list->rows.n >= ROWS_MAX)
         return err_fail(err, ASSAY_ERR_MALFORMED, "%s: more than %d devices", shown, ROWS_MAX);
-    device *slot = VEC_PUSH(list->arena, &list->rows);
-    if (!slot)
-        return err_no_memory(err);
-    *slot = *d;
-    return ASSAY_OK;
+    return VEC_ADD(list->arena, &list->rows, *d) ? ASSAY_OK : err_no_memory(err);
 }
 
 /* ---- CSV ---- */

@@ -69,9 +69,7 @@ typedef struct search {
 
 static void add_path(search *s, const char *path)
 {
-    const char **slot = VEC_PUSH(s->arena, &s->found);
-    if (slot)
-        *slot = path ? arena_strdup(s->arena, path) : NULL;
+    (void)VEC_ADD(s->arena, &s->found, path ? arena_strdup(s->arena, path) : NULL);
 }
 
 /* Folders are taken by their letters: what glob() would read as a pattern is escaped. */

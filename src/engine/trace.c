@@ -257,12 +257,11 @@ static void add_session_event(reading *r)
         b->session_us = r->event.e.dur_us;
     if (!str_is(r->name, run_name))
         return;
-    raw_run *run = VEC_PUSH(b->scratch, &b->runs);
-    if (run)
-        *run = (raw_run){.start_us = r->event.e.start_us,
-                         .dur_us = r->event.e.dur_us,
-                         .tid = r->event.tid,
-                         .after = b->events.n};
+    (void)VEC_ADD(b->scratch, &b->runs,
+                  (raw_run){.start_us = r->event.e.start_us,
+                            .dur_us = r->event.e.dur_us,
+                            .tid = r->event.tid,
+                            .after = b->events.n});
 }
 
 /* The runtime puts what the device did right behind the node that asked for it. */

@@ -42,9 +42,7 @@ static void claim_inner(trace_build *b, lane *l, uint32_t outer)
         b->events.items[top].e.parent = outer;
         l->open.n--;
     }
-    uint32_t *slot = VEC_PUSH(b->scratch, &l->open);
-    if (slot)
-        *slot = outer;
+    (void)VEC_ADD(b->scratch, &l->open, outer);
 }
 
 static void claim_run(trace_build *b, lane *l, uint32_t run)

@@ -121,10 +121,8 @@ static assay_status read_shards(reading *r, str first)
         str name = r->names[i];
         if (!is_shard(name) || name.n != first.n || memcmp(name.p, first.p, stem) != 0)
             continue;
-        str *slot = VEC_PUSH(r->arena, &list);
-        if (!slot)
+        if (!VEC_ADD(r->arena, &list, name))
             return err_no_memory(r->err);
-        *slot = name;
     }
     notes_add(&r->out->notes, "index-missing", first, NULL,
               "The set of %u files has no index. All of them were read.", list.n);

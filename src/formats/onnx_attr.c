@@ -61,10 +61,8 @@ static assay_status on_floats(void *self, wire_field *f)
     uint64_t v;
     a->seen = kinds[f->number];
     while (wire_scalar(f, WIRE_FIXED32, &v)) {
-        double *slot = VEC_PUSH(a->r->scratch, &a->l->floats);
-        if (!slot)
+        if (!VEC_ADD(a->r->scratch, &a->l->floats, (double)wire_f32(v)))
             return err_no_memory(a->r->err);
-        *slot = (double)wire_f32(v);
     }
     return ASSAY_OK;
 }
@@ -75,10 +73,8 @@ static assay_status on_ints(void *self, wire_field *f)
     uint64_t v;
     a->seen = kinds[f->number];
     while (wire_scalar(f, WIRE_VARINT, &v)) {
-        int64_t *slot = VEC_PUSH(a->r->scratch, &a->l->ints);
-        if (!slot)
+        if (!VEC_ADD(a->r->scratch, &a->l->ints, (int64_t)v))
             return err_no_memory(a->r->err);
-        *slot = (int64_t)v;
     }
     return ASSAY_OK;
 }

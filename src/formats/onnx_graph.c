@@ -212,11 +212,9 @@ static assay_status on_formal_output(void *self, wire_field *f)
 static assay_status on_attr_name(void *self, wire_field *f)
 {
     function_in *in = self;
-    str *slot = VEC_PUSH(in->s->r->scratch, &in->attr_names);
-    if (!slot)
-        return err_no_memory(in->s->r->err);
-    *slot = onnx_atom(in->s->r, f);
-    return ASSAY_OK;
+    return VEC_ADD(in->s->r->scratch, &in->attr_names, onnx_atom(in->s->r, f))
+               ? ASSAY_OK
+               : err_no_memory(in->s->r->err);
 }
 
 static assay_status on_attr_default(void *self, wire_field *f)

@@ -77,10 +77,8 @@ static uint32_t pool_indices(onnx_scope *s, const uint32_t *items, uint32_t n)
 {
     uint32_t at = s->refs.n;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t *slot = VEC_PUSH(s->r->scratch, &s->refs);
-        if (!slot)
+        if (!VEC_ADD(s->r->scratch, &s->refs, items[i]))
             return 0;
-        *slot = items[i];
     }
     return at;
 }

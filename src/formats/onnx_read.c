@@ -145,11 +145,7 @@ static assay_status on_opset(void *self, wire_field *f)
 static assay_status on_function(void *self, wire_field *f)
 {
     model_in *in = self;
-    cursor *slot = VEC_PUSH(in->r->scratch, &in->functions);
-    if (!slot)
-        return err_no_memory(in->r->err);
-    *slot = f->body;
-    return ASSAY_OK;
+    return VEC_ADD(in->r->scratch, &in->functions, f->body) ? ASSAY_OK : err_no_memory(in->r->err);
 }
 
 static assay_status on_key(void *self, wire_field *f)
@@ -186,11 +182,7 @@ static assay_status on_metadata(void *self, wire_field *f)
     TRY(wire_walk(&f->body, &entry_message, &e));
     if (str_empty(e.key) || str_empty(e.value))
         return ASSAY_OK;
-    onnx_entry *slot = VEC_PUSH(in->r->scratch, &in->marks);
-    if (!slot)
-        return err_no_memory(in->r->err);
-    *slot = e;
-    return ASSAY_OK;
+    return VEC_ADD(in->r->scratch, &in->marks, e) ? ASSAY_OK : err_no_memory(in->r->err);
 }
 
 static const wire_row model_rows[] = {

@@ -195,10 +195,9 @@ static assay_status read_metadata(header *h)
     str key, value;
     scan_open(&h->scan, '{');
     while (scan_key(&h->scan, &key) && scan_str(&h->scan, &value)) {
-        weight_pair *p = VEC_PUSH(h->set->arena, &h->set->metadata);
-        if (!p)
+        if (!VEC_ADD(h->set->arena, &h->set->metadata,
+                     (weight_pair){str_copy(h->set->arena, key), str_copy(h->set->arena, value)}))
             return err_no_memory(h->scan.err);
-        *p = (weight_pair){str_copy(h->set->arena, key), str_copy(h->set->arena, value)};
     }
     return h->scan.failed ? h->scan.err->code : ASSAY_OK;
 }

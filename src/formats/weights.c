@@ -42,10 +42,8 @@ assay_status weight_set_add(weight_set *w, const weight_item *item, const char *
         return err_fail_node(err, ASSAY_ERR_MALFORMED, item->name.p,
                              "%s: total size exceeds 2^63 at tensor '" STR_FMT "'", shown,
                              STR_ARG(item->name));
-    weight_item *slot = VEC_PUSH(w->arena, &w->items);
-    if (!slot)
+    if (!VEC_ADD(w->arena, &w->items, *item))
         return err_no_memory(err);
-    *slot = *item;
     w->n_elems = elems;
     w->size_bytes = bytes;
     return ASSAY_OK;

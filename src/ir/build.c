@@ -67,10 +67,8 @@ ir_id ir_add_node(ir_model *m, ir_id graph, const ir_node *proto)
         return IR_NONE;
     *n = copy;
     ir_id id = m->nodes.n - 1;
-    ir_id *place = VEC_PUSH(m->arena, &ir_graph_at(m, graph)->nodes);
-    if (!place)
+    if (!VEC_ADD(m->arena, &ir_graph_at(m, graph)->nodes, id))
         return IR_NONE;
-    *place = id;
     set_producers(m, id);
     return id;
 }
@@ -103,10 +101,8 @@ bool ir_add_constant(ir_model *m, ir_id graph, ir_id value, const ir_tensor *t)
 {
     if (graph >= m->graphs.n || value >= m->values.n || !t)
         return false;
-    ir_id *place = VEC_PUSH(m->arena, &ir_graph_at(m, graph)->constants);
-    if (!place)
+    if (!VEC_ADD(m->arena, &ir_graph_at(m, graph)->constants, value))
         return false;
-    *place = value;
     ir_value_at(m, value)->constant = t;
     return true;
 }

@@ -144,10 +144,8 @@ static assay_status take_turn(interleaving *g, uint32_t i, assay_error *err)
         turn[k] = s->ms.items[s->ms.n - 1];
     }
     stats_sort(turn, s->block);
-    double *median = VEC_PUSH(g->arena, &s->turns);
-    if (!median)
+    if (!VEC_ADD(g->arena, &s->turns, stats_quantile(turn, s->block, 0.5)))
         return err_no_memory(err);
-    *median = stats_quantile(turn, s->block, 0.5);
     go_on(g, false, ++g->done, g->planned);
     return ASSAY_OK;
 }

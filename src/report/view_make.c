@@ -65,11 +65,10 @@ static void add_items_row(view *v, const view_items_row *row)
     view_part *part = shown ? view_add_items(v) : NULL;
     for (uint32_t i = 0; part && i < shown; i++) {
         field_value item = fields_item(&list, i);
-        view_item *to = VEC_PUSH(v->a, &part->items);
-        if (to)
-            *to = (view_item){.title = view_text(v, &item, row->title),
-                              .text = view_text(v, &item, row->text),
-                              .note = view_text(v, &item, row->note)};
+        (void)VEC_ADD(v->a, &part->items,
+                      (view_item){.title = view_text(v, &item, row->title),
+                                  .text = view_text(v, &item, row->text),
+                                  .note = view_text(v, &item, row->note)});
     }
     if (part)
         part->n_listed = list.n;
@@ -232,11 +231,10 @@ static void add_warnings(view *v, const field_value *of)
     field_value list = fields_get(of, "warnings"), dropped = fields_get(of, "warnings_dropped");
     for (uint32_t i = 0; i < list.n; i++) {
         field_value w = fields_item(&list, i);
-        view_warning *to = VEC_PUSH(v->a, &v->warnings);
-        if (to)
-            *to = (view_warning){.node = fields_get(&w, "node").text,
-                                 .text = fields_get(&w, "text").text,
-                                 .advice = fields_get(&w, "advice").text};
+        (void)VEC_ADD(v->a, &v->warnings,
+                      (view_warning){.node = fields_get(&w, "node").text,
+                                     .text = fields_get(&w, "text").text,
+                                     .advice = fields_get(&w, "advice").text});
     }
     if (dropped.type == VALUE_WHOLE)
         v->warnings_dropped += dropped.u;

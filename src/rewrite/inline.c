@@ -443,10 +443,8 @@ static assay_status expand_call(inliner *x, const ir_node *call, ir_id fn_id, co
 
 static assay_status enqueue_graph(inliner *x, ir_id graph)
 {
-    ir_id *slot = VEC_PUSH(x->scratch, &x->queue);
-    if (!slot)
+    if (!VEC_ADD(x->scratch, &x->queue, graph))
         return no_room(x);
-    *slot = graph;
     return ASSAY_OK;
 }
 
@@ -466,10 +464,8 @@ static assay_status keep_or_expand(inliner *x, ir_id graph, ir_id id)
     ir_id fn = x->called[id];
     if (fn != IR_NONE)
         return expand_call(x, &n, fn, &(site){.graph = graph, .origin = id});
-    ir_id *slot = VEC_PUSH(x->m->arena, &ir_graph_at(x->m, graph)->nodes);
-    if (!slot)
+    if (!VEC_ADD(x->m->arena, &ir_graph_at(x->m, graph)->nodes, id))
         return no_room(x);
-    *slot = id;
     return enqueue_subgraphs(x, &n);
 }
 

@@ -16,10 +16,8 @@ static bool list_inner(kit *k, id_list *list, ir_id graph)
         for (uint32_t a = 0; a < n->n_attrs; a++) {
             ir_graphs inner = ir_attr_graphs(&n->attrs[a]);
             for (uint32_t j = 0; j < inner.n; j++) {
-                ir_id *slot = VEC_PUSH(k->scratch, list);
-                if (!slot)
+                if (!VEC_ADD(k->scratch, list, inner.ids[j]))
                     return false;
-                *slot = inner.ids[j];
             }
         }
     }

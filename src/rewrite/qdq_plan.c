@@ -191,10 +191,8 @@ static assay_status list_points(kit *k, arena *a, const ir_id **ids, uint32_t *n
     for (ir_id v = 0; v < p.n_values; v++) {
         if (!p.marked[v] || p.range_of[v] != v)
             continue;
-        ir_id *slot = VEC_PUSH(a, &list);
-        if (!slot)
+        if (!VEC_ADD(a, &list, v))
             return err_no_memory(k->err);
-        *slot = v;
     }
     *ids = list.items;
     *n = list.n;

@@ -114,10 +114,9 @@ assay_status quant_make(kit *k, quant_memo *memo, const quant_request *r, quant_
             return ASSAY_OK;
         }
     TRY(make_new(k, r, out));
-    quant_entry *e = VEC_PUSH(k->scratch, &memo->list);
-    if (!e)
+    if (!VEC_ADD(k->scratch, &memo->list,
+                 (quant_entry){.request = *r, .made = *out, .next = memo->first[r->weight]}))
         return err_no_memory(k->err);
-    *e = (quant_entry){.request = *r, .made = *out, .next = memo->first[r->weight]};
     memo->first[r->weight] = memo->list.n - 1;
     return ASSAY_OK;
 }

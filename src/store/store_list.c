@@ -85,9 +85,7 @@ static void read_tags(str all, arena *a, history_record *r)
 {
     VEC(str) tags = {0};
     for (str tag; all.n && str_split(&all, ',', &tag);) {
-        str *t = VEC_PUSH(a, &tags);
-        if (t)
-            *t = str_copy(a, tag);
+        (void)VEC_ADD(a, &tags, str_copy(a, tag));
     }
     r->tags = tags.items;
     r->n_tags = tags.n;

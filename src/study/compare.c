@@ -129,12 +129,11 @@ static bool list_attributes(arena *a, const profile_layer *before, const profile
         return true;
     for (uint32_t i = 0, k = 0;
          attribute_next(before->attributes, after->attributes, &i, &k, &p);) {
-        comparison_attribute *to = VEC_PUSH(a, &list);
-        if (!to)
+        if (!VEC_ADD(a, &list,
+                     (comparison_attribute){.name = p.before ? p.before->name : p.after->name,
+                                            .before = p.before,
+                                            .after = p.after}))
             return false;
-        *to = (comparison_attribute){.name = p.before ? p.before->name : p.after->name,
-                                     .before = p.before,
-                                     .after = p.after};
     }
     out->attributes = list.items;
     out->n_attributes = list.n;

@@ -15,9 +15,7 @@ static const char *const synonyms[][2] = {
 static zoo_arg *take_arg(nn *b, const char *key)
 {
     zoo_arg *arg = zoo_args_get(&b->args, key);
-    const char **place = VEC_PUSH(b->scratch, &b->asked);
-    if (place)
-        *place = key;
+    (void)VEC_ADD(b->scratch, &b->asked, key);
     if (arg)
         arg->used = true;
     return arg;
