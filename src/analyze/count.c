@@ -19,8 +19,9 @@ typedef struct counter {
     profile *p;
     weights w;
     VEC(profile_layer) layers;
-    VEC(ir_id) nodes;          /* the node behind each layer */
-    VEC(uint64_t) times;       /* and how often it runs */
+    VEC(ir_id) nodes;    /* the node behind each layer */
+    VEC(uint64_t) times; /* and how often it runs */
+    VEC(load_step) loaded;
     profile_tensor *described; /* [n_values] */
     uint32_t inside_assumed; /* control flow around the node at hand that rests on an assumption */
     VEC(profile_item) items;
@@ -156,11 +157,19 @@ static bool reserve(counter *x, const ir_node *n)
 
 /* ---- the walk over graphs ---- */
 
+static bool add_loaded(counter *x, ir_id node)
+{
+    load_step *step = VEC_PUSH(x->r->arena, &x->loaded);
+    if (step)
+        *step = (load_step){.node = node};
+    return step != NULL;
+}
+
 typedef bool visit_fn(counter *x, ir_id node, uint64_t times);
 
 static bool runs(const infer_result *r, ir_id node)
 {
-    return (r->state[node] & INFER_REACHED) && !(r->state[node] & INFER_FOLDED);
+    return (r->state[node] & (INFER_REACHED | INFER_FOLDED | INFER_LOADED)) == INFER_REACHED;
 }
 
 /* times: runs of `graph` per run of the model, or per run of the walk's root. */
@@ -170,6 +179,8 @@ static bool walk_graph(counter *x, ir_id graph, uint64_t times, bool absolute, v
     for (uint32_t k = 0; k < g->nodes.n; k++) {
         ir_id id = g->nodes.items[k];
         const ir_node *n = ir_node_at(x->r->model, id);
+        if (x->r->state[id] & INFER_LOADED && !add_loaded(x, id))
+            return false;
         if (!runs(x->r, id))
             continue;
         if (!visit(x, id, times))
@@ -315,13 +326,19 @@ static profile_certainty certainty_of(const counter *x, ir_id node, const op_ctx
     return missing ? PROFILE_UNKNOWN : assumed ? PROFILE_ASSUMED : PROFILE_EXACT;
 }
 
+/* A parameter or buffer, or what was made of constants when the model was loaded. */
+static bool holds_weights(const counter *x, ir_id id)
+{
+    if (!ir_value_at(x->r->model, id)->constant)
+        return x->w.fixed[id];
+    return x->w.cls[id] == WEIGHT_PARAM || x->w.cls[id] == WEIGHT_BUFFER;
+}
+
 static void split_bytes(const counter *x, const op_ctx *c, uint64_t times, profile_layer *l)
 {
     for (uint32_t i = 0; i < c->n_in; i++) {
         ir_id id = c->in_ids[i];
-        bool weight = id != IR_NONE && ir_value_at(x->r->model, id)->constant &&
-                      (x->w.cls[id] == WEIGHT_PARAM || x->w.cls[id] == WEIGHT_BUFFER);
-        uint64_t *slot = weight ? &l->weight_bytes : &l->read_bytes;
+        uint64_t *slot = id != IR_NONE && holds_weights(x, id) ? &l->weight_bytes : &l->read_bytes;
         *slot = sat_add(*slot, sat_mul(times, x->cost.read[i]));
     }
     for (uint32_t o = 0; o < c->n_out; o++)
@@ -435,6 +452,7 @@ static void total_layers(counter *x)
         p->accounting.assumed += l->certainty == PROFILE_ASSUMED;
         p->accounting.unknown += l->certainty == PROFILE_UNKNOWN;
     }
+    p->total_flops = sat_add(p->total_flops, x->lens->eager ? p->load_time.flops : 0);
     p->total_macs = p->ops.mac;
     p->total_operators = p->accounting.nodes = p->n_layers;
     p->total_parameters = p->architecture.total_parameters;
@@ -633,8 +651,12 @@ static bool lacks_shape(const profile_tensor *t, uint32_t n)
 
 static counted steps_of(const counter *x)
 {
-    return (counted){
-        .nodes = x->nodes.items, .times = x->times.items, .n = x->nodes.n, .weights = x->w};
+    return (counted){.nodes = x->nodes.items,
+                     .times = x->times.items,
+                     .n = x->nodes.n,
+                     .loaded = x->loaded.items,
+                     .n_loaded = x->loaded.n,
+                     .weights = x->w};
 }
 
 assay_status count_steps(infer_result *r, profile *p, counted *out, assay_error *err)
@@ -658,14 +680,18 @@ assay_status count_run(infer_result *r, const count_options *opt, profile *p, co
         return err_no_memory(err);
     describe_model(&x);
     TRY(count_weights(r, p, &x.w, err));
+    if (x.opt->unoptimised)
+        count_unmark_loaded(r, x.w.fixed);
     if (!walk_graph(&x, 0, 1, true, add_layer))
         return err_no_memory(err);
     p->layers = x.layers.items;
     p->n_layers = x.layers.n;
+    *out = steps_of(&x);
+    if (!count_load_time(r, x.opt->precision, x.lens, out, p))
+        return err_no_memory(err);
     total_layers(&x);
     judge_bounds(&x);
     TRY(add_details(&x, err));
-    *out = steps_of(&x);
     p->weights_differ = r->model->weights_differ;
     p->architecture_changed = r->model->architecture_changed;
     p->anything_assumed = p->weights_differ || p->architecture_changed || r->assumed_inputs ||

@@ -13,6 +13,8 @@ typedef struct lens {
     const char *unit; /* "FLOP", "MAC", ... */
     const char *about;
     uint64_t (*flops)(const op_ctx *c, const op_cost *k);
+    bool
+        eager; /* the tool repeats in every run what an engine does once, when it loads the model */
 } lens;
 
 extern const lens lens_table[];
@@ -24,6 +26,7 @@ typedef struct count_options {
     ir_dtype precision; /* re-weigh float bytes at this type; IR_UNDEFINED: as stored */
     double threshold; /* FLOPs per byte from which a layer is compute-bound; 0: BAND_COMPUTE_FROM */
     bool verbose;     /* fill profile.values */
+    bool unoptimised; /* for an engine that repeats load-time work in every run */
 } count_options;
 
 /* FLOPs of one inferred graph (one run of it, inner graphs included), for choosing the costlier branch
@@ -53,18 +56,27 @@ typedef struct weights {
     uint64_t *elems; /* [n_values] parameters it stands for */
     ir_id *owner;    /* [n_values] the layer (node) it is booked under */
     uint64_t
-        *booked; /* [n_nodes] parameters first used by the node, whatever was folded before it */
+        *booked;    /* [n_nodes] parameters first used by the node, whatever was folded before it */
+    uint8_t *fixed; /* [n_values] a constant, or computed from constants alone */
 } weights;
 
 /* The layer's attributes (count_attrs.c); false when memory is out. */
 bool count_attributes(const infer_result *r, const weights *w, const op_ctx *c, arena *a,
                       profile_layer *l);
 
+/* An operator that runs once, when the model is loaded. Its cost is counted by count_run() only. */
+typedef struct load_step {
+    ir_id node;
+    uint64_t flops, macs;
+} load_step;
+
 /* What later analyses need to know of a counted model. Lives in the analysis' arena. */
 typedef struct counted {
     const ir_id *nodes;    /* [n] the node behind each layer */
     const uint64_t *times; /* [n] its runs per run of the model */
     uint32_t n;
+    load_step *loaded; /* [n_loaded] in execution order */
+    uint32_t n_loaded;
     weights weights;
 } counted;
 
@@ -92,6 +104,15 @@ count_stored count_stored_as(const infer_result *r, const ir_tensor *t);
 void count_dtype(profile *p, profile_bytes_by_dtype *rows, const count_stored *s, uint64_t elems);
 /* Which constants are parameters (SPEC.md, Counting); count_weights.c. */
 assay_status count_weights(infer_result *r, profile *p, weights *w, assay_error *err);
+/* Which operators are load-time work (count_load.c). The first call marks those whose content is not followed;
+ * the second, with the weights classified, those of which it is, and makes others that use a weight run. */
+void count_mark_loaded(infer_result *r, uint8_t *fixed);
+void count_unfold_weights(infer_result *r, const weights *w, uint8_t *of_weight);
+/* Takes the marks back: all of it runs. */
+void count_unmark_loaded(infer_result *r, uint8_t *fixed);
+/* Costs of s->loaded and p->load_time; false when memory is out. */
+bool count_load_time(infer_result *r, ir_dtype precision, const lens *by, const counted *s,
+                     profile *p);
 /* The module a node belongs to, from its own or its name: "layer1.0.conv1"; count_modules.c. */
 str count_module_of(const ir_node *n, arena *a);
 /* Builds p->modules from p->layers. */

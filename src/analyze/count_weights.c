@@ -11,9 +11,8 @@ typedef struct weigher {
     infer_result *r;
     profile *p;
     weights *w;
-    uint8_t *read;      /* [n_values] whether anything reads the constant */
-    uint8_t *of_weight; /* [n_values] computed from a weight by nodes that run for it */
-    ir_id *reach; /* [n_values] a layer that uses the value as data, folded nodes seen through */
+    uint8_t *read; /* [n_values] whether anything reads the constant */
+    ir_id *reach;  /* [n_values] a layer that uses the value as data, folded nodes seen through */
     VEC(profile_item) items;
 } weigher;
 
@@ -108,8 +107,8 @@ static void find_reach(weigher *x, ir_id graph)
     for (uint32_t k = g->nodes.n; k-- > 0;) {
         ir_id node = g->nodes.items[k];
         const ir_node *n = ir_node_at(x->r->model, node);
-        bool folded = x->r->state[node] & INFER_FOLDED;
-        ir_id owner = folded ? reach_of_outputs(x, n) : node;
+        bool in_advance = x->r->state[node] & (INFER_FOLDED | INFER_LOADED);
+        ir_id owner = in_advance ? reach_of_outputs(x, n) : node;
         for (uint32_t i = 0; i < n->n_inputs && owner != IR_NONE; i++)
             if (n->inputs[i] != IR_NONE && is_data_slot(x->r->rows[node], i))
                 x->reach[n->inputs[i]] = owner;
@@ -133,7 +132,7 @@ static void look_at_slot(weigher *x, ir_id node, uint32_t slot)
     if (row && (row->flags & OPF_PASS) && slot == 0)
         return; /* its consumers decide */
     ir_id owner = node;
-    if (x->r->state[node] & INFER_FOLDED)
+    if (x->r->state[node] & (INFER_FOLDED | INFER_LOADED))
         owner = reach_of_outputs(x, n);
     if (owner == IR_NONE)
         return book(x, id, WEIGHT_AUX, node, slot, node);
@@ -224,57 +223,28 @@ static void total_up(weigher *x, profile_bytes_by_dtype *rows)
     arch->dtypes = rows;
 }
 
-/* In execution order. Content known in advance is no reason not to run when it comes of a weight: whether
- * an operator on a weight counts must not depend on the weight being small enough to be read. Constant
- * nodes and the Identity of a weight never run. */
-static void unfold(weigher *x, ir_id graph)
-{
-    const ir_graph *g = ir_graph_at(x->r->model, graph);
-    for (uint32_t k = 0; k < g->nodes.n; k++) {
-        ir_id node = g->nodes.items[k];
-        const ir_node *n = ir_node_at(x->r->model, node);
-        const op_row *row = x->r->rows[node];
-        bool weighty = false;
-        for (uint32_t i = 0; i < n->n_inputs; i++) {
-            ir_id origin = n->inputs[i] == IR_NONE ? IR_NONE : x->r->origin[n->inputs[i]];
-            weighty |= n->inputs[i] != IR_NONE && x->of_weight[n->inputs[i]];
-            weighty |= origin != IR_NONE && x->w->cls[origin] == WEIGHT_PARAM;
-        }
-        for (uint32_t a = 0; a < n->n_attrs; a++) {
-            ir_graphs inner = ir_attr_graphs(&n->attrs[a]);
-            for (uint32_t i = 0; i < inner.n; i++)
-                unfold(x, inner.ids[i]);
-        }
-        if (!weighty || !row || !(x->r->state[node] & INFER_FOLDED) ||
-            (row->flags & (OPF_CONSTANT | OPF_IDENTITY | OPF_SHAPE_ONLY)))
-            continue;
-        x->r->state[node] &= (uint8_t)~INFER_FOLDED;
-        for (uint32_t o = 0; o < n->n_outputs; o++)
-            if (n->outputs[o] != IR_NONE)
-                x->of_weight[n->outputs[o]] = 1;
-    }
-}
-
 assay_status count_weights(infer_result *r, profile *p, weights *w, assay_error *err)
 {
     uint32_t n = r->model->values.n + 1;
     arena *a = r->arena;
     weigher x = {.r = r, .p = p, .w = w, .read = ARENA_ARRAY(a, uint8_t, n)};
     x.reach = ARENA_ARRAY(a, ir_id, n);
-    x.of_weight = ARENA_ARRAY(a, uint8_t, n);
+    uint8_t *of_weight = ARENA_ARRAY(a, uint8_t, n);
     w->cls = ARENA_ARRAY(a, uint8_t, n);
+    w->fixed = ARENA_ARRAY(a, uint8_t, n);
     w->elems = ARENA_ARRAY(a, uint64_t, n);
     w->owner = ARENA_ARRAY(a, ir_id, n);
     w->booked = ARENA_ARRAY(a, uint64_t, r->model->nodes.n + 1);
     profile_bytes_by_dtype *rows = ARENA_ARRAY(p->arena, profile_bytes_by_dtype, COUNT_DTYPES_MAX);
-    if (!x.read || !x.reach || !x.of_weight || !w->cls || !w->elems || !w->owner || !w->booked ||
-        !rows)
+    if (!x.read || !x.reach || !of_weight || !w->cls || !w->fixed || !w->elems || !w->owner ||
+        !w->booked || !rows)
         return err_no_memory(err);
     for (uint32_t v = 0; v < n; v++)
         x.reach[v] = IR_NONE;
+    count_mark_loaded(r, w->fixed);
     find_reach(&x, 0);
     look_at_graph(&x, 0);
-    unfold(&x, 0);
+    count_unfold_weights(r, w, of_weight);
     total_up(&x, rows);
     p->accounting.items = x.items.items;
     p->accounting.n_items = x.items.n;

@@ -48,6 +48,7 @@ enum {
         2, /* content known in advance: shape arithmetic, Constant, Identity of a weight */
     INFER_ASSUMED = 4, /* this node itself had to assume something */
     INFER_UNKNOWN = 8, /* no row for it */
+    INFER_LOADED = 16, /* computed from constants alone: work of loading; count_load.c */
 };
 
 #define INFER_ATTEMPTS AXIS_SIZES /* default sizes tried for symbolic inputs before giving up */

@@ -208,7 +208,7 @@ static assay_status plan_all(plan_as_run *x, assay_error *err)
 static assay_status make_plan(const ir_model *m, const infer_options *shapes, plan_as_run *x,
                               assay_error *err)
 {
-    const count_options counting = {.precision = IR_UNDEFINED};
+    const count_options counting = {.precision = IR_UNDEFINED, .unoptimised = true};
     ordering o = {.x = x, .m = m};
     x->model = m;
     TRY(infer_run(m, shapes, x->arena, &x->r, err));

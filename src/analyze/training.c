@@ -105,23 +105,12 @@ static void save_for_backward(trainer *x, const op_row *row, const ir_node *n, u
         keep_saved(x, n->outputs[0], times, b);
 }
 
-bool training_begin(trainer *x, infer_result *r, const counted *of)
+/* One node with what its forward pass costs, over all its runs. */
+static training_back step_back(trainer *x, ir_id node, uint64_t times, forward f)
 {
-    size_t n = r->model->values.n + (size_t)1;
-    *x = (trainer){.r = r,
-                   .of = of,
-                   .needs = ARENA_ARRAY(r->arena, uint8_t, n),
-                   .kept = ARENA_ARRAY(r->arena, uint8_t, n)};
-    return x->needs && x->kept;
-}
-
-training_back training_step(trainer *x, uint32_t step, uint64_t flops, uint64_t macs)
-{
-    const ir_node *n = ir_node_at(x->r->model, x->of->nodes[step]);
-    const op_row *row = x->r->rows[x->of->nodes[step]];
-    uint64_t times = x->of->times[step];
+    const ir_node *n = ir_node_at(x->r->model, node);
+    const op_row *row = x->r->rows[node];
     training_back b = {0};
-    forward f = {.flops = flops, .macs = macs};
     operands(x, n, &f.first, &f.others);
     if (!row || row->backward == OP_BW_NONE || (!f.first && !f.others))
         return b;
@@ -132,6 +121,34 @@ training_back training_step(trainer *x, uint32_t step, uint64_t flops, uint64_t 
     backward_of(row, &f, &b);
     save_for_backward(x, row, n, times, &b);
     return b;
+}
+
+static void add_back(training_back *sum, training_back b)
+{
+    sum->macs = sat_add(sum->macs, b.macs);
+    sum->flops = sat_add(sum->flops, b.flops);
+    sum->saved_bytes = sat_add(sum->saved_bytes, b.saved_bytes);
+}
+
+bool training_begin(trainer *x, infer_result *r, const counted *of)
+{
+    size_t n = r->model->values.n + (size_t)1;
+    *x = (trainer){.r = r,
+                   .of = of,
+                   .needs = ARENA_ARRAY(r->arena, uint8_t, n),
+                   .kept = ARENA_ARRAY(r->arena, uint8_t, n)};
+    for (uint32_t k = 0; x->needs && x->kept && k < of->n_loaded; k++) {
+        const load_step *s = &of->loaded[k];
+        add_back(&x->load_time,
+                 step_back(x, s->node, 1, (forward){.flops = s->flops, .macs = s->macs}));
+    }
+    return x->needs && x->kept;
+}
+
+training_back training_step(trainer *x, uint32_t step, uint64_t flops, uint64_t macs)
+{
+    return step_back(x, x->of->nodes[step], x->of->times[step],
+                     (forward){.flops = flops, .macs = macs});
 }
 
 static void optimizer_states(profile *p)
@@ -159,6 +176,18 @@ uint64_t training_bytes(const profile_training *t, const char *optimizer)
     return 0;
 }
 
+/* Weights change in every step, and so does what is made of them. */
+static void add_load_time(const trainer *x, profile_training *t)
+{
+    for (uint32_t k = 0; k < x->of->n_loaded; k++) {
+        t->forward_flops = sat_add(t->forward_flops, x->of->loaded[k].flops);
+        t->forward_macs = sat_add(t->forward_macs, x->of->loaded[k].macs);
+    }
+    t->backward_flops = sat_add(t->backward_flops, x->load_time.flops);
+    t->backward_macs = sat_add(t->backward_macs, x->load_time.macs);
+    t->saved_activation_bytes = sat_add(t->saved_activation_bytes, x->load_time.saved_bytes);
+}
+
 assay_status training_run(infer_result *r, const counted *of, profile *p, assay_error *err)
 {
     trainer x;
@@ -177,6 +206,7 @@ assay_status training_run(infer_result *r, const counted *of, profile *p, assay_
         t->backward_macs = sat_add(t->backward_macs, l->backward_macs);
         t->saved_activation_bytes = sat_add(t->saved_activation_bytes, l->saved_bytes);
     }
+    add_load_time(&x, t);
     t->present = true;
     optimizer_states(p);
     return ASSAY_OK;

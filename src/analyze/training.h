@@ -17,8 +17,9 @@ typedef struct training_back { /* of one layer, all its runs */
 typedef struct trainer {
     infer_result *r;
     const counted *of;
-    uint8_t *needs; /* [n_values] a gradient flows through it */
-    uint8_t *kept;  /* [n_values] already counted as saved */
+    uint8_t *needs;          /* [n_values] a gradient flows through it */
+    uint8_t *kept;           /* [n_values] already counted as saved */
+    training_back load_time; /* of the work on weights alone: training repeats it in every step */
 } trainer;
 
 /* False when memory is out. */

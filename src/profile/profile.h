@@ -82,6 +82,14 @@ typedef struct profile_item { /* one line of the accounting */
     bool unknown;
 } profile_item;
 
+/* Work on constants alone: an engine does it once, when it loads the model. It is in no other figure, but for the FLOPs
+ * of conventions whose tool does it in every run. */
+typedef struct profile_load_time {
+    uint64_t operators, flops, macs;
+    uint64_t memory;     /* bytes it moves */
+    uint64_t kept_bytes; /* of its results, those that operators read in every run */
+} profile_load_time;
+
 typedef struct profile_accounting {
     uint64_t nodes, exact, assumed, unknown, folded;
     const profile_item *items;
@@ -268,6 +276,7 @@ typedef struct profile {
     uint64_t total_read, total_written; /* profile_settle(): the two parts of total_memory */
     double arithmetic_intensity;
     profile_accounting accounting;
+    profile_load_time load_time;
     const profile_operation *operations; /* by FLOPs, descending */
     uint32_t n_operations;
     profile_bottlenecks bottlenecks;

@@ -228,6 +228,16 @@ static const field accounting_rows[] = {
 };
 static const fields accounting_fields = FIELDS_AS(profile, "accounting", accounting_rows);
 
+static const field load_time_rows[] = {
+    FIELD(profile_load_time, operators, U64, COUNT, NULL, "Operators on constants alone."),
+    FIELD(profile_load_time, flops, U64, FLOPS, NULL, "Their FLOPs, by the convention in use."),
+    FIELD(profile_load_time, macs, U64, MACS, NULL, "Their MACs."),
+    FIELD(profile_load_time, memory, U64, BYTES, NULL, "Bytes they move."),
+    FIELD(profile_load_time, kept_bytes, U64, BYTES, NULL,
+          "Bytes of their results that layers read."),
+};
+static const fields load_time_fields = FIELDS(profile_load_time, load_time_rows);
+
 static const field operation_rows[] = {
     FIELD(profile_operation, type, STR, NONE, "Type", "Family of operators.", .flags = FIELD_CSV),
     FIELD(profile_operation, count, U64, COUNT, "Count", "Nodes of it.", .flags = FIELD_CSV),
@@ -316,6 +326,8 @@ static const field profile_rows[] = {
                  .flags = FIELD_WRITE_ONLY),
     FIELD_STRUCT(profile, "cost", ops, cost_fields, "Operations by kind.", .flags = FIELD_FLAT),
     FIELD_INLINE("accounting", accounting_fields, "How exact the counts are."),
+    FIELD_STRUCT(profile, "load_time", load_time, load_time_fields,
+                 "Work on weights alone, which an engine does once, when it loads the model."),
     FIELD_ITEMS(profile, LIST, "operations", operations, n_operations, operation_fields,
                 "Costs by operator family, most FLOPs first.", .flags = FIELD_FLAT),
     FIELD_STRUCT(profile, "bottlenecks", bottlenecks, bottleneck_fields,

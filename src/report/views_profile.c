@@ -77,6 +77,10 @@ static const view_fact_row work_facts[] = {
               "reads {total_read:bytes} · writes {total_written:bytes}", NULL),
     VIEW_FACT("Intensity", "{arithmetic_intensity:fixed2}", NULL, NULL,
               .verdict = "bands.intensity"),
+    VIEW_FACT("Load-time work", "{load_time.memory:bytes}",
+              "once, not per run · operators on weights alone: {load_time.operators:whole}[ · "
+              "{+load_time.flops:flops}]",
+              "+load_time.operators"),
     VIEW_FACT("Activation peak", "{memory_plan.activations_peak_bytes:bytes}",
               "[at {memory_plan.peak_node:name}]", NULL),
     VIEW_FACT("Peak memory", "{memory_plan.peak_bytes:bytes}",

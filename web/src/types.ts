@@ -38,6 +38,8 @@ export interface Profile {
     cost: ProfileOps;
     /** How exact the counts are. */
     accounting: Accounting;
+    /** Work on weights alone, which an engine does once, when it loads the model. */
+    load_time: ProfileLoadTime;
     /** Costs by operator family, most FLOPs first. */
     operations: ProfileOperation[];
     /** Compute-bound and memory-bound shares. */
@@ -353,6 +355,19 @@ export interface ProfileItem {
     reason: string;
     /** assumed: counted with an assumption; unknown: not counted. */
     certainty: "assumed" | "unknown";
+}
+
+export interface ProfileLoadTime {
+    /** Operators on constants alone. */
+    operators: number;
+    /** Their FLOPs, by the convention in use. [FLOPs] */
+    flops: number;
+    /** Their MACs. [MACs] */
+    macs: number;
+    /** Bytes they move. [bytes] */
+    memory: number;
+    /** Bytes of their results that layers read. [bytes] */
+    kept_bytes: number;
 }
 
 export interface ProfileOperation {

@@ -93,7 +93,7 @@ static counts count(const ir_model *m, const char *name)
     if (status != ASSAY_OK)
         fail_msg("%s: %s", name, err.message);
     c.params = p->architecture.total_parameters;
-    c.macs = p->architecture.macs;
+    c.macs = p->architecture.macs + p->load_time.macs;
     c.not_in_graph = m->parameters_not_in_graph;
     c.notes = m->notes.list.n + p->accounting.n_items;
     for (uint32_t i = 0; i < r->items.n; i++) /* how many boxes survive is said, and is no fault */

@@ -80,7 +80,7 @@ static counts count(const ir_model *m)
         nms += is_suppression(m, r->items.items[i].node);
     counts c = {.params = p->architecture.total_parameters,
                 .buffers = p->architecture.buffers,
-                .macs = p->architecture.macs,
+                .macs = p->architecture.macs + p->load_time.macs,
                 .doubts = r->notes.list.n + r->items.n - 2 * nms + m->notes.list.n};
     profile_free(p);
     arena_free(a);
