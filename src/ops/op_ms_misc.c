@@ -291,6 +291,24 @@ static void attn_lstm_cost(const op_ctx *c, op_cost *k)
 
 /* ---- blobs ---- */
 
+/* A pipeline stage sends tensors to another process and gets a signal; data comes in by the declared types. */
+static assay_status send_infer(op_ctx *c)
+{
+    return op_set_scalar(c, 0, IR_BOOL);
+}
+
+static assay_status recv_infer(op_ctx *c)
+{
+    const int64_t *types = NULL;
+    int n = op_attr_ints(c, "element_types", &types);
+    TRY(op_set_scalar(c, 0, IR_BOOL));
+    for (uint32_t o = 1; o < c->n_out; o++) {
+        bool known = (int64_t)o <= n && ir_dtype_valid(types[o - 1]);
+        TRY(op_set_unknown(c, o, known ? (ir_dtype)types[o - 1] : IR_UNDEFINED));
+    }
+    return ASSAY_OK;
+}
+
 static assay_status blob_infer(op_ctx *c)
 {
     for (uint32_t o = 0; o < c->n_out; o++)
@@ -366,6 +384,10 @@ static const op_row rows[] = {
             attn_lstm_infer, attn_lstm_cost),
      OP_SLOTS(3, 14, 1, 3), .weights = 7u << 1 | 15u << 7 | 1u << 13, .aux = 1u << 4 | 1u << 12,
      .backward = OP_BW_CONTRACTION, .saves = OP_SAVE_BOTH},
+    {MS_ROW("Send", "send", "0 (data movement)", send_infer, NULL), OP_SLOTS(3, 255, 1, 1),
+     .aux = 3, .flags = OPF_DATA_MOVE},
+    {MS_ROW("Recv", "recv", "0 (data movement)", recv_infer, NULL), OP_SLOTS(2, 2, 2, 255),
+     .aux = 3, .flags = OPF_DATA_MOVE},
     {MS_ROW("EPContext", "blob", "unknown: compiled for a vendor's device", blob_infer, NULL),
      OP_SLOTS(0, 255, 1, 255)},
     {MS_ROW("Snpe", "blob", "unknown: compiled for a vendor's device", blob_infer, NULL),

@@ -415,6 +415,61 @@ static void a_search_runs_its_decoder_per_token(void **state)
     net_close(&n);
 }
 
+/* ---- simulated quantisation, images, pipeline stages ---- */
+
+static void quantisers_of_qonnx_round_each_element(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *op;
+        uint32_t inputs;
+        uint64_t div, add, special, cmp, mul;
+    } rows[] = {
+        {"qonnx.custom_op.general:Quant", 4, 1, 2, 1, 2, 1},
+        {"onnx.brevitas:Quant", 4, 1, 2, 1, 2, 1},
+        {"finn.custom_op.general:BipolarQuant", 2, 0, 0, 0, 1, 1},
+        {"qonnx.custom_op.general:Trunc", 5, 2, 2, 2, 0, 1},
+        {"qonnx.custom_op.general:Trunc", 6, 2, 2, 2, 2, 1},
+    };
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        net n = net_open(1);
+        ir_id in[6] = {floats(&n, "x", DIMS(2, 3, 5))};
+        for (uint32_t i = 1; i < rows[k].inputs; i++)
+            in[i] = net_weight(&n, 0, DIMS(1));
+        ir_id y = net_op(&n, 0, rows[k].op, rows[k].inputs, in, NO_ATTRS);
+        net_infer(&n);
+        net_is(&n, y, F, DIMS(2, 3, 5));
+        op_cost c = cost_of(&n, y).k;
+        assert_int_equal(c.div, 30 * rows[k].div);
+        assert_int_equal(c.add, 30 * rows[k].add);
+        assert_int_equal(c.special, 30 * rows[k].special);
+        assert_int_equal(c.cmp, 30 * rows[k].cmp);
+        assert_int_equal(c.mul, 30 * rows[k].mul);
+        assert_int_equal(c.mac + c.int_ops, 0);
+        net_close(&n);
+    }
+}
+
+static void what_comes_from_elsewhere_has_its_declared_shape(void **state)
+{
+    (void)state;
+    net n = net_open(1);
+    ir_id bytes = net_input(&n, 0, "jpeg", IR_UINT8, DIMS(1000));
+    ir_id image = net_op(&n, 0, "ai.onnx.contrib:DecodeImage", IDS(bytes), NO_ATTRS);
+    ir_id go = net_bool(&n, 0, true), rank = net_int(&n, 0, 1);
+    ir_id sent = net_op(&n, 0, MS "Send", IDS(go, rank, floats(&n, "x", DIMS(2, 3))), NO_ATTRS);
+    const int64_t types[] = {IR_FLOAT16};
+    ir_id got = net_ops(&n, 0, MS "Recv", IDS(go, rank), ATTRS(at_ints("element_types", 1, types)),
+                        2);
+    net_declare(&n, got + 1, IR_FLOAT16, DIMS(4, 7));
+    net_infer(&n);
+    net_is(&n, image, IR_UINT8, DIMS(-1, -1, 3));
+    net_is(&n, sent, IR_BOOL, SCALAR);
+    net_is(&n, got, IR_BOOL, SCALAR);
+    net_is(&n, got + 1, IR_FLOAT16, DIMS(4, 7));
+    net_close(&n);
+}
+
 int run_test_ops_microsoft(void)
 {
     const struct CMUnitTest tests[] = {
@@ -439,6 +494,8 @@ int run_test_ops_microsoft(void)
         cmocka_unit_test(quantised_concat_skips_scales),
         cmocka_unit_test(a_vendor_blob_is_never_free),
         cmocka_unit_test(a_search_runs_its_decoder_per_token),
+        cmocka_unit_test(quantisers_of_qonnx_round_each_element),
+        cmocka_unit_test(what_comes_from_elsewhere_has_its_declared_shape),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
