@@ -49,10 +49,11 @@ typedef struct block {
     _Alignas(ALIGN) unsigned char data[];
 } block;
 
+/* left is what the limit still allows, 0 after a failure: so the usual allocation makes two comparisons. */
 struct arena {
     block *head;
     size_t next_cap;
-    size_t used, limit;
+    size_t left, limit;
     bool failed;
 };
 
@@ -61,7 +62,7 @@ arena *arena_new(size_t limit_bytes)
     arena *a = calloc(1, sizeof *a);
     if (!a)
         return NULL;
-    a->limit = limit_bytes;
+    a->left = a->limit = limit_bytes < SIZE_MAX / 2 ? limit_bytes : SIZE_MAX / 2;
     a->next_cap = BLOCK_MIN;
     return a;
 }
@@ -81,6 +82,7 @@ void arena_free(arena *a)
 static void *fail_arena(arena *a)
 {
     a->failed = true;
+    a->left = 0;
     return NULL;
 }
 
@@ -88,7 +90,7 @@ static void *fail_arena(arena *a)
  * sixteen times the limit. */
 static size_t rounded(size_t size)
 {
-    return size ? (size + (ALIGN - 1)) & ~(size_t)(ALIGN - 1) : ALIGN;
+    return (size + !size + (ALIGN - 1)) & ~(size_t)(ALIGN - 1);
 }
 
 /* A block of this size will be filled: asking for its pages in one call costs a fraction of faulting
@@ -117,8 +119,9 @@ static block *block_new(size_t cap)
     return b;
 }
 
-/* A block with room for `need` bytes, linked into the arena. */
-static block *block_for(arena *a, size_t need)
+/* A block with room for `need` bytes, linked into the arena. Not inlined: every allocation would save the
+ * registers that it needs. */
+__attribute__((noinline)) static block *block_for(arena *a, size_t need)
 {
     assert(need % ALIGN == 0 && a->next_cap >= BLOCK_MIN && a->next_cap <= BLOCK_MAX);
     bool own = need > a->next_cap / 4;
@@ -139,8 +142,8 @@ static block *block_for(arena *a, size_t need)
 
 void *arena_alloc(arena *a, size_t size)
 {
-    assert(a->used <= a->limit);
-    if (a->failed || size > SIZE_MAX / 2 || rounded(size) > a->limit - a->used)
+    assert(a->left <= a->limit);
+    if (size > a->left || rounded(size) > a->left)
         return fail_arena(a);
     size_t need = rounded(size) + GAP;
     block *b = a->head;
@@ -151,7 +154,7 @@ void *arena_alloc(arena *a, size_t size)
     void *p = b->data + b->used;
     assert(b->used % ALIGN == 0 && need <= b->cap - b->used);
     b->used += need;
-    a->used += rounded(size);
+    a->left -= rounded(size);
     UNPOISON(p, size);
     return p;
 }
@@ -164,11 +167,11 @@ bool arena_extend(arena *a, const void *p, size_t old_size, size_t size)
     size_t was = rounded(old_size) + GAP, need = rounded(size) + GAP;
     if (b->used < was || b->data + (b->used - was) != p || need - was > b->cap - b->used)
         return false;
-    if (need - was > a->limit - a->used)
+    if (need - was > a->left)
         return false;
     assert(need >= was && b->used <= b->cap);
     b->used += need - was;
-    a->used += need - was;
+    a->left -= need - was;
     UNPOISON(p, size);
     return true;
 }
@@ -229,5 +232,5 @@ bool arena_failed(const arena *a)
 
 size_t arena_used(const arena *a)
 {
-    return a->used;
+    return a->limit - a->left;
 }

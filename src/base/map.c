@@ -79,7 +79,8 @@ static void move_into(map *m, const struct map_slot *s)
     m->slots[i] = *s;
 }
 
-static bool grow(map *m)
+/* Not inlined: every insertion would save the registers that it needs. */
+__attribute__((noinline)) static bool grow(map *m)
 {
     struct map_slot *old = m->slots;
     uint32_t old_cap = m->cap, cap = old_cap < CAP_MIN ? CAP_MIN : old_cap * 2;
@@ -94,7 +95,8 @@ static bool grow(map *m)
     return true;
 }
 
-uint32_t *map_at(map *m, str key, uint32_t value, bool *is_new)
+/* The slot of key, which is given to it if it is new; NULL when memory is out. */
+static struct map_slot *slot_of(map *m, str key, uint32_t value, bool *is_new)
 {
     assert(m->arena && is_new && (key.p || !key.n));
     if (m->n >= m->cap / 4 * 3 && !grow(m))
@@ -106,7 +108,28 @@ uint32_t *map_at(map *m, str key, uint32_t value, bool *is_new)
         *s = (struct map_slot){key.p ? key.p : empty, key.n, hash, value};
         m->n++;
     }
-    return &s->value;
+    return s;
+}
+
+uint32_t *map_at(map *m, str key, uint32_t value, bool *is_new)
+{
+    struct map_slot *s = slot_of(m, key, value, is_new);
+    return s ? &s->value : NULL;
+}
+
+uint32_t map_intern(map *m, arena *a, str *key, uint32_t value)
+{
+    bool is_new;
+    struct map_slot *s = slot_of(m, *key, value, &is_new);
+    if (s && is_new) {
+        str copy = str_copy(a, *key);
+        s->p = copy.p ? copy.p : empty;
+        s = copy.p ? s : NULL;
+    }
+    if (!s)
+        return MAP_NONE;
+    *key = (str){s->p, s->n};
+    return s->value;
 }
 
 bool map_put(map *m, str key, uint32_t value)

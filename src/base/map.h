@@ -23,5 +23,8 @@ uint32_t map_get(const map *m, str key);
 bool map_put(map *m, str key, uint32_t value);
 /* The value of a key, which gets `value` if it is new. Until the next insertion; NULL when memory is out. */
 uint32_t *map_at(map *m, str key, uint32_t value, bool *is_new);
+/* The value of a key that does not live long: a new one is copied into `a` and gets `value`. *key becomes the
+ * copy that the map has. MAP_NONE when memory is out. */
+uint32_t map_intern(map *m, arena *a, str *key, uint32_t value);
 
 #endif

@@ -244,7 +244,7 @@ static bool has_bytes(cursor *c, uint64_t n)
     return false;
 }
 
-const uint8_t *cursor_view(cursor *c, uint64_t n)
+const uint8_t *cursor_view_slow(cursor *c, uint64_t n)
 {
     source *s = c->src;
     if (n > SOURCE_VIEW_MAX || !has_bytes(c, n))

@@ -59,10 +59,19 @@ void cursor_fail(cursor *c, const char *what);
 /* The parts of the functions below that are not worth a place in every caller. */
 uint8_t cursor_u8_slow(cursor *c);
 uint64_t cursor_varint_slow(cursor *c);
+const uint8_t *cursor_view_slow(cursor *c, uint64_t n);
 /* The next n (at most SOURCE_VIEW_MAX) bytes where they lie in the window, consumed. Valid until
  * the next read of any cursor of the same source. NULL when the cursor failed. */
 #define SOURCE_VIEW_MAX 4096
-const uint8_t *cursor_view(cursor *c, uint64_t n);
+static inline const uint8_t *cursor_view(cursor *c, uint64_t n)
+{
+    const source *s = c->src;
+    uint64_t at = c->pos - s->window_pos;
+    if (n == 0 || n > c->end - c->pos || at > s->window_len || n > s->window_len - at)
+        return cursor_view_slow(c, n);
+    c->pos += n;
+    return s->window + at;
+}
 
 static inline uint8_t cursor_u8(cursor *c)
 {

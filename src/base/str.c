@@ -61,10 +61,22 @@ static uint64_t fold(uint64_t a, uint64_t b)
     return (uint64_t)r ^ (uint64_t)(r >> 64);
 }
 
-static uint64_t load(const char *p, size_t n)
+static uint64_t load(const char *p)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+/* The last `left` (1 to 7) bytes before `end` as a number. A text of 8 bytes or more has others in front of
+ * them, which one load takes too and the shift drops. */
+static uint64_t load_tail(const char *end, size_t left, size_t n)
 {
     uint64_t v = 0;
-    memcpy(&v, p, n);
+    if (n >= 8)
+        return load(end - 8) >> (64 - 8 * left);
+    for (const char *p = end; p > end - left;)
+        v = v << 8 | (uint8_t) * --p;
     return v;
 }
 
@@ -77,9 +89,9 @@ uint64_t str_hash_seeded(str s, uint64_t seed)
     const char *p = s.p;
     size_t left = s.n;
     for (; left >= 8; p += 8, left -= 8)
-        h = fold(h ^ load(p, 8), HASH_A) + seed;
+        h = fold(h ^ load(p), HASH_A) + seed;
     if (left)
-        h = fold(h ^ load(p, left), HASH_A) + seed;
+        h = fold(h ^ load_tail(p + left, left, s.n), HASH_A) + seed;
     return fold(h ^ HASH_A, HASH_B);
 }
 

@@ -19,6 +19,12 @@
 /* Makes room for one more item of `size`; false when memory is out or n would pass UINT32_MAX. */
 bool vec_grow(arena *a, void **items, uint32_t n, uint32_t *cap, size_t size);
 
+/* Room for `want` items in all, so that a list whose length is known is not copied while it grows. */
+bool vec_reserve(arena *a, void **items, uint32_t n, uint32_t *cap, uint32_t want, size_t size);
+
+#define VEC_RESERVE(a, v, want) \
+    vec_reserve((a), (void **)&(v)->items, (v)->n, &(v)->cap, (want), sizeof *(v)->items)
+
 #define VEC_PUSH(a, v)                                                            \
     (((v)->n < (v)->cap ||                                                        \
       vec_grow((a), (void **)&(v)->items, (v)->n, &(v)->cap, sizeof *(v)->items)) \

@@ -45,8 +45,8 @@ static assay_status read_info(onnx_scope *s, wire_field *f, onnx_symbol **out)
         return ASSAY_OK;
     *out = &s->symbols.items[v.symbol];
     if (v.type.kind != IR_KIND_NONE)
-        (*out)->declared = v.type;
-    return ASSAY_OK;
+        (*out)->declared = arena_copy(s->r->scratch, &v.type, sizeof v.type);
+    return onnx_memory(s->r);
 }
 
 static assay_status fail_nameless(onnx_scope *s, const wire_field *f, const char *what)
@@ -151,8 +151,20 @@ static const wire_row graph_rows[] = {
 };
 static const wire_message graph_message = WIRE_MESSAGE("GraphProto", graph_rows);
 
+/* Exporters write the nodes first. What is wrong with a record is said when it is read. */
+static uint32_t count_leading_nodes(cursor body)
+{
+    assay_error unsaid = {0};
+    wire_field f;
+    uint32_t n = 0;
+    for (body.err = &unsaid; wire_next(&body, &f) && f.number == 1; n++)
+        ;
+    return n;
+}
+
 static assay_status read_scope(onnx_scope *s, cursor body)
 {
+    TRY(onnx_scope_reserve(s, count_leading_nodes(body)));
     TRY(wire_walk(&body, &graph_message, s));
     return onnx_scope_finish(s);
 }

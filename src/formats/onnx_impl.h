@@ -32,7 +32,7 @@ typedef struct onnx_symbol {
     uint32_t node; /* index in the scope of the node that makes it, or ONNX_NO_NODE */
     uint32_t user; /* index of the first node that uses it, or ONNX_NO_NODE */
     uint32_t roles;
-    ir_type declared;
+    const ir_type *declared; /* NULL when nothing is */
 } onnx_symbol;
 
 #define ONNX_NO_NODE UINT32_MAX
@@ -44,12 +44,6 @@ enum {
     ONNX_USED = 8,     /* a node or the graph's outputs refer to it */
     ONNX_DEFINED = ONNX_BY_INPUT | ONNX_BY_INIT | ONNX_BY_NODE,
 };
-
-/* A node as read: inputs and outputs are runs of symbol numbers in the scope's `refs`. */
-typedef struct onnx_node {
-    ir_node proto;
-    uint32_t inputs_at, outputs_at;
-} onnx_node;
 
 /* A graph attribute that waits for its outer scope to be complete. */
 typedef struct onnx_child {
@@ -64,15 +58,16 @@ typedef struct onnx_scope {
     struct onnx_scope *parent; /* NULL for the main graph and for functions */
     ir_id graph;
     uint32_t owner_index; /* of the node in the parent that holds it, or ONNX_NO_NODE */
-    ir_id first_node;     /* id of its first node once added; ids follow file order */
+    ir_id first_node;     /* ids follow file order */
     unsigned depth;
     bool unsorted;
     str attr;          /* the owner's attribute that holds it */
     const map *opsets; /* domain to version */
     map index;         /* name to symbol */
     VEC(onnx_symbol) symbols;
-    VEC(onnx_node) nodes;
-    VEC(uint32_t) refs;
+    VEC(ir_id *)
+    refs; /* of each node, its inputs and then its outputs: numbers of symbols, which become the
+                        * ids of values when the graph is complete */
     VEC(uint32_t) inputs;
     VEC(uint32_t) outputs;
     VEC(onnx_child) children;
@@ -99,7 +94,6 @@ typedef struct onnx_reader {
     assay_error *err; /* never NULL */
     onnx_store *store;
     map atoms; /* strings that repeat: operators, domains, attribute names, dimension names */
-    VEC(str) atom_list;
     map opsets;
     onnx_lists lists;
     VEC(onnx_scope *) scopes; /* in the order they were met; nested ones follow their owners */
@@ -153,6 +147,10 @@ assay_status onnx_read_node(onnx_scope *s, wire_field *f);
 /* ---- names (onnx_scope.c) ---- */
 
 onnx_scope *onnx_scope_new(onnx_reader *r, ir_id graph, onnx_scope *parent);
+/* Room for this many nodes and the names they make. */
+assay_status onnx_scope_reserve(onnx_scope *s, uint32_t n_nodes);
+/* The node with this index in the scope. */
+ir_node *onnx_node_at(const onnx_scope *s, uint32_t index);
 /* Interns a name; NULL when memory is out. Pointers last until the next call. */
 onnx_symbol *onnx_symbol_of(onnx_scope *s, str name);
 uint32_t onnx_symbol_index(const onnx_scope *s, const onnx_symbol *sym);

@@ -5,7 +5,7 @@ typedef struct node_in {
     onnx_scope *s;
     onnx_reader *r;
     uint32_t index; /* of this node in the scope */
-    ir_node proto;
+    ir_node *node;
     onnx_lists *l;
 } node_in;
 
@@ -51,8 +51,8 @@ static assay_status on_output(void *self, wire_field *f)
     return onnx_define(n->s, sym, ONNX_BY_NODE);
 }
 
-ONNX_TEXT(on_name, node_in, proto.name, onnx_string)
-ONNX_TEXT(on_op, node_in, proto.op, onnx_atom)
+ONNX_TEXT(on_name, node_in, node->name, onnx_string)
+ONNX_TEXT(on_op, node_in, node->op, onnx_atom)
 
 static assay_status on_attr(void *self, wire_field *f)
 {
@@ -61,8 +61,8 @@ static assay_status on_attr(void *self, wire_field *f)
     return slot ? onnx_read_attr(n->s, f, n->index, slot) : err_no_memory(n->r->err);
 }
 
-ONNX_TEXT(on_domain, node_in, proto.domain, onnx_domain)
-ONNX_TEXT(on_overload, node_in, proto.overload, onnx_atom)
+ONNX_TEXT(on_domain, node_in, node->domain, onnx_domain)
+ONNX_TEXT(on_overload, node_in, node->overload, onnx_atom)
 
 static const wire_row node_rows[] = {
     [1] = {WIRE_IS_LEN, on_input},    [2] = {WIRE_IS_LEN, on_output},
@@ -72,37 +72,43 @@ static const wire_row node_rows[] = {
 };
 static const wire_message node_message = WIRE_MESSAGE("NodeProto", node_rows);
 
-/* Moves a list of symbol numbers into the scope's pool; returns where it begins. */
-static uint32_t pool_indices(onnx_scope *s, const uint32_t *items, uint32_t n)
+/* Moves what the lists have into the model. */
+static assay_status keep_lists(node_in *in, ir_id **refs)
 {
-    uint32_t at = s->refs.n;
-    for (uint32_t i = 0; i < n; i++) {
-        if (!VEC_ADD(s->r->scratch, &s->refs, items[i]))
-            return 0;
-    }
-    return at;
+    const onnx_lists *l = in->l;
+    arena *a = in->r->m->arena;
+    ir_node *n = in->node;
+    ir_id *ids = ARENA_ARRAY(a, ir_id, (size_t)l->inputs.n + l->outputs.n);
+    if (!ids)
+        return err_no_memory(in->r->err);
+    for (uint32_t i = 0; i < l->inputs.n; i++)
+        ids[i] = l->inputs.items[i];
+    for (uint32_t i = 0; i < l->outputs.n; i++)
+        ids[l->inputs.n + i] = l->outputs.items[i];
+    *refs = ids;
+    n->n_inputs = l->inputs.n;
+    n->n_outputs = l->outputs.n;
+    n->n_attrs = l->attrs.n;
+    n->inputs = n->n_inputs > 0 ? ids : NULL;
+    n->outputs = n->n_outputs > 0 ? ids + n->n_inputs : NULL;
+    if (l->attrs.n > 0)
+        n->attrs = arena_copy(a, l->attrs.items, l->attrs.n * sizeof(ir_attr));
+    return onnx_memory(in->r);
 }
 
 assay_status onnx_read_node(onnx_scope *s, wire_field *f)
 {
-    node_in in = {.s = s, .r = s->r, .index = s->nodes.n, .l = &s->r->lists};
+    ir_model *m = s->r->m;
+    ir_node *n = VEC_PUSH(m->arena, &m->nodes);
+    ir_id **refs = VEC_PUSH(s->r->scratch, &s->refs);
+    if (!n || !refs)
+        return err_no_memory(s->r->err);
+    node_in in = {.s = s, .r = s->r, .index = s->refs.n - 1, .node = n, .l = &s->r->lists};
     in.l->inputs.n = in.l->outputs.n = in.l->attrs.n = 0;
     TRY(wire_walk(&f->body, &node_message, &in));
-    if (str_empty(in.proto.op))
+    if (str_empty(n->op))
         return err_fail_at(s->r->err, ASSAY_ERR_MALFORMED, f->start,
                            "node " NAME_FMT " (number %u of its graph) has no operator",
-                           NAME_ARG(in.proto.name), in.index);
-    onnx_node *n = VEC_PUSH(s->r->scratch, &s->nodes);
-    if (!n)
-        return err_no_memory(s->r->err);
-    n->proto = in.proto;
-    n->proto.n_inputs = in.l->inputs.n;
-    n->proto.n_outputs = in.l->outputs.n;
-    n->proto.n_attrs = in.l->attrs.n;
-    n->inputs_at = pool_indices(s, in.l->inputs.items, in.l->inputs.n);
-    n->outputs_at = pool_indices(s, in.l->outputs.items, in.l->outputs.n);
-    if (in.l->attrs.n > 0)
-        n->proto.attrs = arena_copy(s->r->m->arena, in.l->attrs.items,
-                                    in.l->attrs.n * sizeof(ir_attr));
-    return onnx_memory(s->r);
+                           NAME_ARG(n->name), in.index);
+    return keep_lists(&in, refs);
 }

@@ -42,18 +42,11 @@ str onnx_name(onnx_reader *r, wire_field *f)
 str onnx_atom(onnx_reader *r, wire_field *f)
 {
     str s = onnx_name(r, f);
-    uint32_t i = map_get(&r->atoms, s);
-    if (i != MAP_NONE)
-        return r->atom_list.items[i];
-    str *slot = VEC_PUSH(r->scratch, &r->atom_list);
-    s = str_copy(r->m->arena, s);
-    if (!slot || !s.p || !map_put(&r->atoms, s, r->atom_list.n - 1)) {
-        err_no_memory(r->err);
-        f->body.failed = true;
-        return (str){NULL, 0};
-    }
-    *slot = s;
-    return s;
+    if (map_intern(&r->atoms, r->m->arena, &s, 0) != MAP_NONE)
+        return s;
+    err_no_memory(r->err);
+    f->body.failed = true;
+    return (str){NULL, 0};
 }
 
 str onnx_string(onnx_reader *r, wire_field *f)

@@ -13,6 +13,7 @@ onnx_scope *onnx_scope_new(onnx_reader *r, ir_id graph, onnx_scope *parent)
     s->r = r;
     s->parent = parent;
     s->graph = graph;
+    s->first_node = r->m->nodes.n;
     s->owner_index = ONNX_NO_NODE;
     s->depth = parent ? parent->depth + 1 : 0;
     s->opsets = parent ? parent->opsets : &r->opsets;
@@ -20,17 +21,41 @@ onnx_scope *onnx_scope_new(onnx_reader *r, ir_id graph, onnx_scope *parent)
     return s;
 }
 
+/* Growing by doubling would touch twice the memory. Most nodes make one value, and a quarter more is room for
+ * inputs and weights. */
+assay_status onnx_scope_reserve(onnx_scope *s, uint32_t n_nodes)
+{
+    ir_model *m = s->r->m;
+    arena *scratch = s->r->scratch;
+    uint64_t names = n_nodes + (uint64_t)n_nodes / 4;
+    if (n_nodes == 0)
+        return ASSAY_OK;
+    if (m->nodes.n + names >= IR_NONE || m->values.n + names >= IR_NONE)
+        return err_no_memory(s->r->err);
+    bool room = VEC_RESERVE(m->arena, &m->nodes, m->nodes.n + n_nodes) &&
+                VEC_RESERVE(m->arena, &m->values, m->values.n + (uint32_t)names) &&
+                VEC_RESERVE(m->arena, &ir_graph_at(m, s->graph)->nodes, n_nodes) &&
+                VEC_RESERVE(scratch, &s->refs, n_nodes) &&
+                VEC_RESERVE(scratch, &s->symbols, (uint32_t)names) &&
+                map_init(&s->index, scratch, (uint32_t)names);
+    return room ? ASSAY_OK : err_no_memory(s->r->err);
+}
+
+ir_node *onnx_node_at(const onnx_scope *s, uint32_t index)
+{
+    return ir_node_at(s->r->m, s->first_node + index);
+}
+
+/* Names live in the model's arena: most become those of values. */
 onnx_symbol *onnx_symbol_of(onnx_scope *s, str name)
 {
-    uint32_t i = map_get(&s->index, name);
-    if (i != MAP_NONE)
+    uint32_t i = map_intern(&s->index, s->r->m->arena, &name, s->symbols.n);
+    if (i < s->symbols.n)
         return &s->symbols.items[i];
-    str copy = str_copy(s->r->scratch, name);
-    onnx_symbol *sym = VEC_PUSH(s->r->scratch, &s->symbols);
-    if (!sym || !copy.p || !map_put(&s->index, copy, s->symbols.n - 1))
-        return NULL;
-    *sym = (onnx_symbol){
-        .name = copy, .value = IR_NONE, .node = ONNX_NO_NODE, .user = ONNX_NO_NODE};
+    onnx_symbol *sym = i == MAP_NONE ? NULL : VEC_PUSH(s->r->scratch, &s->symbols);
+    if (sym)
+        *sym = (onnx_symbol){
+            .name = name, .value = IR_NONE, .node = ONNX_NO_NODE, .user = ONNX_NO_NODE};
     return sym;
 }
 
@@ -56,7 +81,7 @@ assay_status onnx_define(onnx_scope *s, onnx_symbol *sym, uint32_t role)
                              NAME_ARG(sym->name), NAME_ARG(graph_name(s)));
     sym->roles |= role;
     if (sym->value == IR_NONE)
-        sym->value = ir_add_value(s->r->m, s->graph, sym->name);
+        sym->value = ir_add_value_borrowed(s->r->m, s->graph, sym->name);
     return sym->value == IR_NONE ? err_no_memory(s->r->err) : ASSAY_OK;
 }
 
@@ -86,7 +111,7 @@ static assay_status unknown_name(const onnx_scope *s, const onnx_symbol *sym)
                              "graph " NAME_FMT " has the output " NAME_FMT
                              ", which no node produces",
                              NAME_ARG(graph_name(s)), NAME_ARG(sym->name));
-    const ir_node *n = &s->nodes.items[sym->user].proto;
+    const ir_node *n = onnx_node_at(s, sym->user);
     return err_fail_node(s->r->err, ASSAY_ERR_MALFORMED, str_empty(n->name) ? "" : n->name.p,
                          "node " NAME_FMT " (%.*s, number %u of graph " NAME_FMT
                          ") reads the value " NAME_FMT ", which no node produces",
@@ -99,7 +124,8 @@ static assay_status resolve_names(onnx_scope *s)
     for (uint32_t i = 0; i < s->symbols.n; i++) {
         onnx_symbol *sym = &s->symbols.items[i];
         if (sym->roles & ONNX_DEFINED) {
-            ir_value_at(s->r->m, sym->value)->declared = sym->declared;
+            if (sym->declared)
+                ir_value_at(s->r->m, sym->value)->declared = *sym->declared;
             continue;
         }
         if (!(sym->roles & ONNX_USED))
@@ -117,13 +143,13 @@ static str name_prefix(const onnx_scope *s)
 {
     if (s->owner_index == ONNX_NO_NODE)
         return STR("");
-    const ir_node *owner = ir_node_at(s->r->m, s->parent->first_node + s->owner_index);
+    const ir_node *owner = onnx_node_at(s->parent, s->owner_index);
     return str_printf(s->r->scratch, "%.*s/%.*s/", STR_ARG(owner->name), STR_ARG(s->attr));
 }
 
 static str free_name(onnx_scope *s, const map *taken, str prefix, uint32_t i)
 {
-    str op = s->nodes.items[i].proto.op;
+    str op = onnx_node_at(s, i)->op;
     arena *a = s->r->m->arena;
     str name = str_printf(a, "%.*s%.*s_%u", STR_ARG(prefix), STR_ARG(op), i);
     for (uint32_t k = 1; name.p && map_get(taken, name) != MAP_NONE; k++)
@@ -135,20 +161,20 @@ static str free_name(onnx_scope *s, const map *taken, str prefix, uint32_t i)
 static assay_status name_nodes(onnx_scope *s)
 {
     map taken;
-    uint32_t n_unnamed = 0;
-    for (uint32_t i = 0; i < s->nodes.n; i++)
-        n_unnamed += str_empty(s->nodes.items[i].proto.name);
+    uint32_t n = s->refs.n, n_unnamed = 0;
+    for (uint32_t i = 0; i < n; i++)
+        n_unnamed += str_empty(onnx_node_at(s, i)->name);
     if (n_unnamed == 0)
         return ASSAY_OK;
-    if (!map_init(&taken, s->r->scratch, s->nodes.n - n_unnamed))
+    if (!map_init(&taken, s->r->scratch, n - n_unnamed))
         return err_no_memory(s->r->err);
-    for (uint32_t i = 0; i < s->nodes.n; i++)
-        if (!str_empty(s->nodes.items[i].proto.name))
-            map_put(&taken, s->nodes.items[i].proto.name, i);
+    for (uint32_t i = 0; i < n; i++)
+        if (!str_empty(onnx_node_at(s, i)->name))
+            map_put(&taken, onnx_node_at(s, i)->name, i);
     str prefix = name_prefix(s);
-    for (uint32_t i = 0; i < s->nodes.n; i++)
-        if (str_empty(s->nodes.items[i].proto.name))
-            s->nodes.items[i].proto.name = free_name(s, &taken, prefix, i);
+    for (uint32_t i = 0; i < n; i++)
+        if (str_empty(onnx_node_at(s, i)->name))
+            onnx_node_at(s, i)->name = free_name(s, &taken, prefix, i);
     return onnx_memory(s->r);
 }
 
@@ -171,58 +197,33 @@ static void to_values(onnx_scope *s, uint32_t *refs, uint32_t n, uint32_t node)
     }
 }
 
-static assay_status set_constant(onnx_reader *r, ir_id id)
+static assay_status set_constant(onnx_reader *r, const ir_node *n)
 {
-    const ir_node *n = ir_node_at(r->m, id);
     if (!ir_is_constant_node(n) || n->n_outputs == 0 || n->outputs[0] == IR_NONE)
         return ASSAY_OK;
     return ir_node_constant(r->m, n, &ir_value_at(r->m, n->outputs[0])->constant, r->err);
 }
 
-static assay_status add_node(onnx_scope *s, uint32_t i)
+static assay_status place_node(onnx_scope *s, uint32_t i, int plain_version)
 {
-    onnx_node *n = &s->nodes.items[i];
-    uint32_t *refs = s->refs.items;
+    ir_node *n = onnx_node_at(s, i);
     bool was_unsorted = s->unsorted;
-    if (n->proto.n_outputs > 0)
-        to_values(s, refs + n->outputs_at, n->proto.n_outputs, i);
+    to_values(s, s->refs.items[i] + n->n_inputs, n->n_outputs, i);
     s->unsorted = was_unsorted; /* its own outputs are no use of them */
-    if (n->proto.n_inputs > 0)
-        to_values(s, refs + n->inputs_at, n->proto.n_inputs, i);
-    n->proto.inputs = n->proto.n_inputs > 0 ? refs + n->inputs_at : NULL;
-    n->proto.outputs = n->proto.n_outputs > 0 ? refs + n->outputs_at : NULL;
-    n->proto.version = version_of(s, n->proto.domain);
-    n->proto.graph = s->graph;
-    n->proto.call = IR_NONE;
-    ir_id id = ir_add_node(s->r->m, s->graph, &n->proto);
-    return id == IR_NONE ? err_no_memory(s->r->err) : set_constant(s->r, id);
-}
-
-/* Room for the scope's nodes at once: growing by doubling would touch twice the memory. */
-static assay_status reserve_nodes(onnx_scope *s)
-{
-    ir_model *m = s->r->m;
-    uint64_t want = (uint64_t)m->nodes.n + s->nodes.n;
-    if (want <= m->nodes.cap)
-        return ASSAY_OK;
-    uint64_t cap = m->nodes.n ? want + want / 2 : want;
-    ir_node *items = cap < IR_NONE ? ARENA_ARRAY(m->arena, ir_node, cap) : NULL;
-    if (!items)
+    to_values(s, s->refs.items[i], n->n_inputs, i);
+    n->version = str_empty(n->domain) ? plain_version : version_of(s, n->domain);
+    n->call = IR_NONE;
+    if (!ir_place_node(s->r->m, s->graph, s->first_node + i))
         return err_no_memory(s->r->err);
-    if (m->nodes.n > 0)
-        memcpy(items, m->nodes.items, m->nodes.n * sizeof *items);
-    m->nodes.items = items;
-    m->nodes.cap = (uint32_t)cap;
-    return ASSAY_OK;
+    return set_constant(s->r, n);
 }
 
-static assay_status add_nodes(onnx_scope *s)
+static assay_status place_nodes(onnx_scope *s)
 {
+    int plain_version = version_of(s, STR(""));
     TRY(name_nodes(s));
-    TRY(reserve_nodes(s));
-    s->first_node = s->r->m->nodes.n;
-    for (uint32_t i = 0; i < s->nodes.n; i++)
-        TRY(add_node(s, i));
+    for (uint32_t i = 0; i < s->refs.n; i++)
+        TRY(place_node(s, i, plain_version));
     return ASSAY_OK;
 }
 
@@ -247,7 +248,7 @@ static assay_status add_interface(onnx_scope *s)
 assay_status onnx_scope_finish(onnx_scope *s)
 {
     TRY(resolve_names(s));
-    TRY(add_nodes(s));
+    TRY(place_nodes(s));
     TRY(add_interface(s));
     return onnx_memory(s->r);
 }

@@ -49,19 +49,27 @@ static void read_payload(cursor *c, wire_field *f)
     }
 }
 
-/* Nearly every record of a model: read_payload's work without its calls. False, with the
- * cursor where it was, when the length is odd in any way. */
-static inline bool read_len(cursor *c, wire_field *f)
+/* Nearly every record of a model: a field below 16 whose tag, and length or number of one or two bytes, lie in
+ * the window. False, with the cursor where it was, for any other. */
+static inline bool read_short(cursor *c, wire_field *f)
 {
-    uint64_t from = c->pos, n = cursor_varint(c);
-    if (c->failed)
-        return true;
-    if (n > c->end - c->pos) {
-        c->pos = from;
+    const source *s = c->src;
+    uint64_t at = c->pos - s->window_pos, left = c->end - c->pos;
+    if (left < 3 || at >= s->window_len || s->window_len - at < 3)
         return false;
-    }
-    f->body = (cursor){.src = c->src, .pos = c->pos, .end = c->pos + n, .err = c->err};
-    c->pos += n;
+    const uint8_t *p = s->window + at;
+    bool is_long = p[1] >= 0x80, is_len = (p[0] & 7) == WIRE_LEN;
+    uint64_t n = is_long ? (p[1] & 0x7fu) | (unsigned)p[2] << 7 : p[1], head = is_long ? 3 : 2;
+    if (p[0] < 8 || p[0] >= 0x80 || (p[1] & p[2]) >= 0x80 ||
+        (is_len ? n > left - head : (p[0] & 7) != WIRE_VARINT))
+        return false;
+    f->number = p[0] >> 3;
+    f->type = is_len ? WIRE_LEN : WIRE_VARINT;
+    f->start = c->pos;
+    f->value = n;
+    c->pos += head;
+    f->body = (cursor){.src = c->src, .pos = c->pos, .err = c->err};
+    f->body.end = f->end = c->pos += is_len ? n : 0;
     return true;
 }
 
@@ -89,7 +97,8 @@ static void skip_group(cursor *c, uint32_t number)
     }
 }
 
-bool wire_next(cursor *c, wire_field *f)
+/* Not inlined: every record would save the registers that it needs. */
+__attribute__((noinline)) static bool read_any(cursor *c, wire_field *f)
 {
     while (cursor_more(c)) {
         f->start = c->pos;
@@ -101,12 +110,16 @@ bool wire_next(cursor *c, wire_field *f)
             skip_group(c, f->number);
             continue;
         }
-        if (f->type != WIRE_LEN || !read_len(c, f))
-            read_payload(c, f);
+        read_payload(c, f);
         f->end = c->pos;
         return !c->failed;
     }
     return false;
+}
+
+bool wire_next(cursor *c, wire_field *f)
+{
+    return read_short(c, f) || read_any(c, f);
 }
 
 static assay_status wrong_type(const wire_message *msg, const wire_field *f, cursor *c)

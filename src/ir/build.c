@@ -43,15 +43,19 @@ static const ir_id *copy_ids(ir_model *m, const ir_id *ids, uint32_t n)
 }
 
 /* A value that has a producer keeps it, so that verify sees that two nodes claim it. */
-static void set_producers(ir_model *m, ir_id node)
+bool ir_place_node(ir_model *m, ir_id graph, ir_id node)
 {
-    const ir_node *n = ir_node_at(m, node);
+    ir_node *n = ir_node_at(m, node);
+    if (graph >= m->graphs.n || !VEC_ADD(m->arena, &ir_graph_at(m, graph)->nodes, node))
+        return false;
+    n->graph = graph;
     assert(n->outputs || !n->n_outputs);
     for (uint32_t i = 0; i < n->n_outputs; i++) {
         ir_id id = n->outputs[i];
         if (id < m->values.n && ir_value_at(m, id)->producer == IR_NONE)
             ir_value_at(m, id)->producer = node;
     }
+    return true;
 }
 
 ir_id ir_add_node(ir_model *m, ir_id graph, const ir_node *proto)
@@ -59,18 +63,13 @@ ir_id ir_add_node(ir_model *m, ir_id graph, const ir_node *proto)
     ir_node copy = *proto;
     if (graph >= m->graphs.n)
         return IR_NONE;
-    copy.graph = graph;
     copy.inputs = copy_ids(m, proto->inputs, proto->n_inputs);
     copy.outputs = copy_ids(m, proto->outputs, proto->n_outputs);
     ir_node *n = arena_failed(m->arena) ? NULL : VEC_PUSH(m->arena, &m->nodes);
     if (!n)
         return IR_NONE;
     *n = copy;
-    ir_id id = m->nodes.n - 1;
-    if (!VEC_ADD(m->arena, &ir_graph_at(m, graph)->nodes, id))
-        return IR_NONE;
-    set_producers(m, id);
-    return id;
+    return ir_place_node(m, graph, m->nodes.n - 1) ? m->nodes.n - 1 : IR_NONE;
 }
 
 static bool add_port(ir_model *m, ir_id graph, ir_id value, uint32_t flag)

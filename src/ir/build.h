@@ -15,6 +15,8 @@ ir_id ir_add_value_borrowed(ir_model *m, ir_id graph, str name);
 /* Adds a node at the end of `graph`; copies the id arrays, sets producers of the outputs. attrs are
  * borrowed (make them in the model's arena). */
 ir_id ir_add_node(ir_model *m, ir_id graph, const ir_node *proto);
+/* Puts a node that is in the model's list at the end of `graph` and sets producers of its outputs. */
+bool ir_place_node(ir_model *m, ir_id graph, ir_id node);
 bool ir_add_input(ir_model *m, ir_id graph, ir_id value);
 bool ir_add_output(ir_model *m, ir_id graph, ir_id value);
 bool ir_add_constant(ir_model *m, ir_id graph, ir_id value, const ir_tensor *t);

@@ -155,6 +155,25 @@ static void vec_refuses_overflow(void **state)
     arena_free(a);
 }
 
+static void reserved_room_is_not_moved(void **state)
+{
+    arena *a = arena_new(1 << 20);
+    VEC(uint64_t) v = {0};
+    (void)state;
+    *VEC_PUSH(a, &v) = 7;
+    arena_alloc(a, 1);
+    assert_true(VEC_RESERVE(a, &v, 1000));
+    const uint64_t *at = v.items;
+    for (uint32_t i = 1; i < 1000; i++)
+        *VEC_PUSH(a, &v) = i;
+    assert_ptr_equal(v.items, at);
+    assert_int_equal(v.items[0], 7);
+    assert_true(VEC_RESERVE(a, &v, 10));
+    assert_int_equal(v.cap, 1000);
+    assert_false(VEC_RESERVE(a, &v, UINT32_MAX));
+    arena_free(a);
+}
+
 static void strings_compare_by_bytes(void **state)
 {
     str empty = {NULL, 0};
@@ -200,6 +219,7 @@ int run_test_arena(void)
         cmocka_unit_test(vec_keeps_items_and_zeroes_new_ones),
         cmocka_unit_test(vec_stops_at_the_limit),
         cmocka_unit_test(vec_refuses_overflow),
+        cmocka_unit_test(reserved_room_is_not_moved),
         cmocka_unit_test(strings_compare_by_bytes),
         cmocka_unit_test(edit_distance_is_bounded),
     };

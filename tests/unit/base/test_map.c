@@ -39,6 +39,37 @@ static void expected_size_needs_no_growth(void **state)
     arena_free(a);
 }
 
+static void interned_keys_outlive_what_they_were_read_from(void **state)
+{
+    arena *a = arena_new(1 << 20);
+    char buffer[] = "Conv";
+    str key = {buffer, 4}, again = STR("Conv"), empty = {NULL, 0};
+    map m;
+    (void)state;
+    map_init(&m, a, 0);
+    assert_int_equal(map_intern(&m, a, &key, 3), 3);
+    assert_ptr_not_equal(key.p, buffer);
+    memset(buffer, 'x', 4);
+    assert_int_equal(map_intern(&m, a, &again, 9), 3);
+    assert_ptr_equal(again.p, key.p);
+    assert_int_equal(map_intern(&m, a, &empty, 4), 4);
+    assert_non_null(empty.p);
+    assert_int_equal(m.n, 2);
+    arena_free(a);
+}
+
+static void interning_fails_when_memory_is_out(void **state)
+{
+    arena *a = arena_new(1 << 20), *full = arena_new(16);
+    str key = STR("a name that is too long for the arena");
+    map m;
+    (void)state;
+    map_init(&m, a, 0);
+    assert_int_equal(map_intern(&m, full, &key, 3), MAP_NONE);
+    arena_free(full);
+    arena_free(a);
+}
+
 static void odd_keys_are_keys(void **state)
 {
     arena *a = arena_new(1 << 20);
@@ -130,6 +161,8 @@ int run_test_map(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_what_was_put),
         cmocka_unit_test(expected_size_needs_no_growth),
+        cmocka_unit_test(interned_keys_outlive_what_they_were_read_from),
+        cmocka_unit_test(interning_fails_when_memory_is_out),
         cmocka_unit_test(odd_keys_are_keys),
         cmocka_unit_test(agrees_with_an_array_under_random_changes),
         cmocka_unit_test(fails_when_memory_is_out),
