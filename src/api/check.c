@@ -158,7 +158,9 @@ assay_status assay_check(const assay_result *of, const assay_result *baseline,
                              .n_limits = o->check.limits.n,
                              .metrics = o->check.metrics.n ? o->check.metrics.items : NULL,
                              .n_metrics = o->check.metrics.n,
-                             .tolerance = o->check.tolerance / 100};
+                             .tolerance = o->check.tolerance / 100,
+                             .tolerances = o->check.tolerances.items,
+                             .n_tolerances = o->check.tolerances.n};
     assay_result *r = job_result_new(&check_kind, JOB_ANALYSIS_BYTES);
     assay_status s = r ? judge_result(&q, r, err) : err_no_memory(err);
     TRY(api_hand_result(s, r, out));

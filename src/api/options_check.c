@@ -83,6 +83,29 @@ static OPTION_SETTER(set_metrics)
     return ASSAY_OK;
 }
 
+/* "params:1,p95:5%". */
+static OPTION_SETTER(set_metric_tolerance)
+{
+    str rest = value;
+    do {
+        str item = str_cut(&rest, ','), name = str_cut(&item, ':');
+        const metric_row *m = metric_find(name);
+        double percent;
+        if (item.n && item.p[item.n - 1] == '%')
+            item.n--;
+        if (!m)
+            return api_no_such_metric(name, err);
+        if (!amount_number(item, &percent) || percent < 0 || percent > 1000)
+            return option_refuse(row, value, err, "percentages from 0 to 1000 such as %s:1",
+                                 m->name);
+        verdict_tolerance *t = VEC_PUSH(o->arena, &o->check.tolerances);
+        if (!t)
+            return err_no_memory(err);
+        *t = (verdict_tolerance){.metric = m, .percent = percent};
+    } while (rest.n);
+    return ASSAY_OK;
+}
+
 static const option_row check[] = {
     {OPTION_READ("threshold", set_threshold, "graph profile bench layers memory check"),
      .repeatable = true, .value = "N|METRIC:LIMIT", .values = "@metrics",
@@ -91,6 +114,10 @@ static const option_row check[] = {
     {OPTION("tolerance", REAL, check.tolerance, "profile bench compare check"), .above = true,
      .value = "PERCENT", .needs = "baseline|measure", .max = 1000, .initial = 2,
      .about = "Accept measured differences up to this much."},
+    {OPTION_READ("metric-tolerance", set_metric_tolerance, "profile bench check"),
+     .repeatable = true, .value = "METRIC:PERCENT,...", .values = "@metrics", .needs = "baseline",
+     .about = "Accept differences up to this much of one metric. Counts, such as params:1, have no "
+              "tolerance otherwise."},
     {OPTION_READ("metrics", set_metrics, "profile bench check"), .value = "p50,p95,...",
      .values = "@metrics", .needs = "baseline|save-baseline",
      .about = "Compare these with the baseline. Default: the counts and the median latency."},

@@ -45,6 +45,8 @@ static int measure(cli_args *a, assay_result **out)
         fputs("\r\033[K", stderr);
     if (s == ASSAY_OK)
         s = assay_machine_save(*out, NULL, &err);
+    if (s == ASSAY_OK && !a->output.quiet)
+        fprintf(stderr, "assay: saved to %s as the device 'this'\n", assay_machine_path(*out));
     return s == ASSAY_OK ? ASSAY_OK : cli_complain(&err);
 }
 

@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/values.h"
+
 int cli_gate_open(cli_gate *g, cli_args *a)
 {
     assay_error err;
-    if (a->check.baseline &&
-        assay_result_read(a->check.baseline, "profile", &g->baseline, &err) != ASSAY_OK)
-        return cli_complain(&err);
+    int code = a->check.baseline ? cli_baseline_open(g, a) : ASSAY_OK;
+    if (code)
+        return code;
     if (a->check.save_baseline &&
         assay_output_open(a->check.save_baseline, &g->save, &err) != ASSAY_OK)
         return cli_complain(&err);
@@ -39,6 +41,20 @@ static int commit(assay_output **out, const char *text, size_t n)
     return assay_output_commit(file, text, n, &err) == ASSAY_OK ? ASSAY_OK : cli_complain(&err);
 }
 
+/* "assay: saved lenet as a baseline to base.json: counts, 50 runs at batch 1 fp32". */
+static void say_saved(const cli_job *j)
+{
+    const assay_result *p = j->profile;
+    if (j->args->output.quiet)
+        return;
+    fprintf(stderr, "assay: saved %s as a baseline to %s: counts", cli_text(p, "model"),
+            j->args->check.save_baseline);
+    if (assay_result_count(p, "configurations") && cli_number(p, "latency.runs") > 0)
+        fprintf(stderr, ", %.0f runs at batch %.0f %s", cli_number(p, "latency.runs"),
+                cli_number(p, "configurations.0.batch"), cli_text(p, "configurations.0.precision"));
+    fputc('\n', stderr);
+}
+
 static int save_baseline(cli_gate *g, cli_job *j)
 {
     assay_error err;
@@ -50,6 +66,8 @@ static int save_baseline(cli_gate *g, cli_job *j)
         return cli_complain(&err);
     int code = commit(&g->save, text, n);
     assay_free(text);
+    if (!code)
+        say_saved(j);
     return code;
 }
 
@@ -147,8 +165,7 @@ int cli_gate_judge(cli_gate *g, cli_job *j, bool alone)
     int saved = save_baseline(g, j);
     if (saved)
         return saved;
-    assay_status s = assay_check(j->profile, g->baseline, j->args->check.baseline, j->args->options,
-                                 &v, &err);
+    assay_status s = assay_check(j->profile, g->baseline, g->name, j->args->options, &v, &err);
     if (!v)
         return cli_complain(&err);
     int code = alone ? show_alone(v, j) : show_below(v, j);

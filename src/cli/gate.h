@@ -6,8 +6,14 @@
 
 typedef struct cli_gate {
     assay_result *baseline; /* NULL: none */
+    char name[320];         /* what reports call it */
     assay_output *save, *junit;
 } cli_gate;
+
+/* Whether --baseline names records of the history: "history:tag=main". */
+bool cli_baseline_is_kept(const cli_args *a);
+/* Reads the baseline, from a file or the history (baseline.c). An exit code, complained about. */
+int cli_baseline_open(cli_gate *g, const cli_args *a);
 
 /* Before the work: reads the baseline and opens the files. An exit code, complained about. */
 int cli_gate_open(cli_gate *g, cli_args *a);

@@ -1,5 +1,6 @@
 /* See keep.h. */
 #include "cli/keep.h"
+#include "cli/gate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,8 @@ int cli_keep_open(const cli_args *a, assay_store **out)
     bool by_itself = env && *env && cli_keep_measures(a);
     assay_error err;
     *out = NULL;
-    if (!a->history.save && !by_itself && (a->history.tags.n || a->history.db))
+    bool db_is_read = cli_baseline_is_kept(a);
+    if (!a->history.save && !by_itself && (a->history.tags.n || (a->history.db && !db_is_read)))
         return cli_complain_text(ASSAY_ERR_USAGE,
                                  "--%s is for results stored in the history. Add --save.",
                                  a->history.tags.n ? "tag" : "db");

@@ -27,9 +27,10 @@ const own_option own_options[] = {
      .info.about = "Show the last measurement instead of measuring."},
     {OWN("pid", COUNT, pid, "Process", "watch"), .info.value = "N", .info.min = 1,
      .info.max = 0x7fffffff, .info.about = "Watch the process with this number."},
-    {OWN("baseline", WORD, check.baseline, "Check", "profile bench check"), .info.value = "FILE",
-     .info.values = "@files",
-     .info.about = "Compare with this saved result: exit 6 if the new one is worse."},
+    {OWN("baseline", WORD, check.baseline, "Check", "profile bench check"),
+     .info.value = "FILE|history:tag=T", .info.values = "@files",
+     .info.about = "Compare with this saved result, or with the newest record of the history with "
+                   "this tag: exit 6 if the new one is worse."},
     {OWN("save-baseline", WORD, check.save_baseline, "Check", "profile bench check"),
      .info.value = "FILE", .info.values = "@files",
      .info.about = "Write the result as a baseline for later."},

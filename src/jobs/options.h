@@ -112,8 +112,9 @@ typedef struct run_engine_options {
 
 typedef struct check_options {
     VEC(verdict_limit) limits;
-    VEC(const metric_row *) metrics; /* compared with a baseline; none: the usual ones */
-    double tolerance;                /* percent */
+    VEC(const metric_row *) metrics;   /* compared with a baseline; none: the usual ones */
+    double tolerance;                  /* percent */
+    VEC(verdict_tolerance) tolerances; /* of single metrics */
 } check_options;
 
 typedef struct capacity_options {                               /* 0: not given */

@@ -1,6 +1,7 @@
 /* See judge.h.
  *
- * Counts are compared exactly: a model either has more parameters or it has not. What a clock told is
+ * Counts are compared exactly, unless a tolerance of their own was given: a model either has more parameters or it
+ * has not. What a clock told is
  * compared by its runs (gate.h), never by two means. A measured figure of which a result holds one value
  * (memory, energy) is shown and not judged: there is no telling how much of its difference is chance.
  *
@@ -43,7 +44,8 @@ static verdict_row *add_row(judging *j, const metric_row *m)
                          .limit = NAN,
                          .ratio = NAN,
                          .low = NAN,
-                         .high = NAN};
+                         .high = NAN,
+                         .tolerance_percent = NAN};
     return row;
 }
 
@@ -252,14 +254,37 @@ static void compare_contexts(judging *j)
 
 /* ---- against the baseline ---- */
 
-static void judge_exact(const metric_row *m, verdict_row *row)
+static double own_tolerance(const judging *j, const metric_row *m)
+{
+    for (uint32_t i = j->q->n_tolerances; i-- > 0;) /* the last one given counts */
+        if (j->q->tolerances[i].metric == m)
+            return j->q->tolerances[i].percent;
+    return NAN;
+}
+
+/* A share. */
+static double tolerance_of(const judging *j, const verdict_row *row)
+{
+    return isnan(row->tolerance_percent) ? j->tolerance : row->tolerance_percent / 100;
+}
+
+static bool is_within(const verdict_row *row)
+{
+    double by = fabs(row->now.v - row->base.v);
+    return row->tolerance_percent > 0 && by <= fabs(row->base.v) * row->tolerance_percent / 100;
+}
+
+static void judge_exact(judging *j, const metric_row *m, verdict_row *row)
 {
     const metric_value *a = &row->now, *b = &row->base;
     bool same = a->whole && b->whole ? a->n == b->n : a->v == b->v;
     bool more = a->whole && b->whole ? a->n > b->n : a->v > b->v;
-    row->verdict = same                        ? VERDICT_PASS
+    bool within = !same && is_within(row);
+    row->verdict = same || within              ? VERDICT_PASS
                    : more == m->more_is_better ? VERDICT_IMPROVEMENT
                                                : VERDICT_REGRESSION;
+    if (within)
+        row->why = str_printf(j->a, "within its tolerance of %g %%", row->tolerance_percent);
 }
 
 static str why_of(const judging *j, const gate_answer *g)
@@ -304,7 +329,7 @@ static assay_status judge_runs(judging *j, const metric_row *m, verdict_row *row
                              .now = {a->samples_ms, a->n_samples},
                              .what = m->runs,
                              .quantile = m->quantile,
-                             .tolerance = j->tolerance,
+                             .tolerance = tolerance_of(j, row),
                              .allowance = j->allowance};
     gate_answer g;
     TRY(gate_ask(&q, &g, err));
@@ -317,7 +342,7 @@ static void judge_instructions(const judging *j, verdict_row *row)
 {
     const profile_use *a = &profile_smallest(j->q->now)->use;
     const profile_use *b = &profile_smallest(j->q->base)->use;
-    double limit = 1 + j->tolerance;
+    double limit = 1 + tolerance_of(j, row);
     if (b->instructions_min <= 0 || b->instructions_max <= 0)
         return;
     row->low = a->instructions_min / b->instructions_max;
@@ -347,6 +372,10 @@ static assay_status judge_measured(judging *j, const metric_row *m, verdict_row 
         judge_instructions(j, row);
         return ASSAY_OK;
     }
+    if (!isnan(row->tolerance_percent)) {
+        judge_exact(j, m, row);
+        return ASSAY_OK;
+    }
     row->verdict = VERDICT_SHOWN;
     row->why = STR("one value each: no significance test");
     return ASSAY_OK;
@@ -361,6 +390,7 @@ static assay_status judge_metric(judging *j, const metric_row *m, bool named, as
     verdict_row *row = add_row(j, m);
     row->now = now;
     row->base = base;
+    row->tolerance_percent = own_tolerance(j, m);
     row->ratio = base.v > 0 && now.v > 0 ? now.v / base.v : NAN;
     if (m->measured)
         return judge_measured(j, m, row, err);
@@ -369,7 +399,7 @@ static assay_status judge_metric(judging *j, const metric_row *m, bool named, as
         row->why = STR("the two have different batch sizes");
         return ASSAY_OK;
     }
-    judge_exact(m, row);
+    judge_exact(j, m, row);
     return ASSAY_OK;
 }
 
@@ -398,6 +428,23 @@ static void add_opinion(judging *j)
     add_note(j, judge_opinion(j->a, now.v / base.v));
 }
 
+/* A tolerance that nothing is judged by is a slip. */
+static assay_status check_tolerances(const judging *j, assay_error *err)
+{
+    for (uint32_t i = 0; i < j->q->n_tolerances; i++) {
+        const char *name = j->q->tolerances[i].metric->name;
+        bool used = false;
+        for (uint32_t k = 0; k < j->out->n && !used; k++)
+            used = strcmp(j->out->rows[k].metric, name) == 0 && !j->out->rows[k].op;
+        if (!used)
+            return err_fail(err, ASSAY_ERR_USAGE,
+                            "%s has a tolerance, but is not compared with the baseline. Add it to "
+                            "--metrics.",
+                            name);
+    }
+    return ASSAY_OK;
+}
+
 static assay_status judge_baseline(judging *j, assay_error *err)
 {
     const judge_request *q = j->q;
@@ -413,7 +460,7 @@ static assay_status judge_baseline(judging *j, assay_error *err)
         if (is_shown(&metric_table[i]))
             TRY(judge_metric(j, &metric_table[i], false, err));
     add_opinion(j);
-    return ASSAY_OK;
+    return check_tolerances(j, err);
 }
 
 assay_status judge_baseline_has(const profile *base, const metric_row *const *metrics, uint32_t n,

@@ -17,7 +17,9 @@ typedef struct judge_request {
     uint32_t n_limits;
     const metric_row *const *metrics; /* compared with the baseline; NULL: those that are gated */
     uint32_t n_metrics;
-    double tolerance; /* a share */
+    double tolerance;                    /* a share */
+    const verdict_tolerance *tolerances; /* of single metrics; counts have none otherwise */
+    uint32_t n_tolerances;
 } judge_request;
 
 /* ASSAY_ERR_USAGE when a limit or a metric that was asked for by name is not in the profile. Sentences go

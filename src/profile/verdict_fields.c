@@ -29,6 +29,8 @@ static const field row_rows[] = {
              "Lower end of the ratio's 99 % interval, from the runs.", .absent = FIELD_OMIT),
     FIELD_AS(verdict_row, "ratio_ci99_high", high, F64, RATIO, NULL, "Upper end of that interval.",
              .absent = FIELD_OMIT),
+    FIELD(verdict_row, tolerance_percent, F64, PERCENT, NULL,
+          "Its own tolerance, from metric-tolerance.", .absent = FIELD_OMIT),
     FIELD(verdict_row, why, STR, NONE, "Why", "The reason.", .absent = FIELD_OMIT),
 };
 static const fields row_fields = FIELDS(verdict_row, row_rows);

@@ -24,6 +24,11 @@ typedef struct verdict_limit {
     double limit;
 } verdict_limit;
 
+typedef struct verdict_tolerance { /* of one metric, instead of the usual one */
+    const metric_row *metric;
+    double percent;
+} verdict_tolerance;
+
 #define VERDICT_AT_LEAST ">="
 #define VERDICT_AT_MOST  "<="
 
@@ -38,7 +43,8 @@ typedef struct verdict_row {
     metric_value base; /* unknown: none */
     double ratio;      /* now / base; NaN when there is none or it is 0 */
     double low, high;  /* 99 % interval of the ratio by the runs themselves; NaN: not tested */
-    str why;           /* a sentence; or empty */
+    double tolerance_percent; /* its own; NaN: that of all measured metrics, and none for counts */
+    str why;                  /* a sentence; or empty */
 } verdict_row;
 
 /* A layer behind a difference: what it adds to the totals. */

@@ -2146,6 +2146,8 @@ export interface VerdictRow {
     ratio_ci99_low?: number;
     /** Upper end of that interval. [ratio] */
     ratio_ci99_high?: number;
+    /** Its own tolerance, from metric-tolerance. [%] */
+    tolerance_percent?: number;
     /** The reason. */
     why?: string;
 }

@@ -30,3 +30,10 @@ run "$ASSAY" check comparison.json --threshold params:1
 run "$ASSAY" check lenet --baseline base.json --metrics p50
 run "$ASSAY" check lenet --lens fvcore --baseline base.json
 run "$ASSAY" check lenet --threshold params:1 -f yaml
+echo "== tolerances of single metrics"
+run "$ASSAY" check lenet --set num_classes=20 --baseline base.json --metrics params,macs --metric-tolerance params:2%,macs:0.5
+run "$ASSAY" check lenet --set num_classes=20 --baseline base.json --metrics params --metric-tolerance params:1
+run "$ASSAY" check lenet --baseline base.json --metrics params --metric-tolerance macs:1
+run "$ASSAY" check lenet --baseline base.json --metric-tolerance params:much
+echo "== what was saved is said"
+"$ASSAY" check lenet --save-baseline said.json 2>&1 > /dev/null

@@ -289,6 +289,42 @@ static void test_judge_counts(void **state)
     arena_free(a);
 }
 
+static void test_judge_tolerances(void **state)
+{
+    specimen base, now;
+    verdicts v;
+    assay_error err = {0};
+    const verdict_tolerance of[] = {{metric_find(STR("params")), 1},
+                                    {metric_find(STR("memory")), 5}};
+    judge_request q = {
+        .now = &now.p, .base = &base.p, .tolerance = 0.02, .tolerances = of, .n_tolerances = 2};
+    arena *a = arena_new(1 << 20);
+    (void)state;
+    make(&base, 10, 1);
+    make(&now, 10, 2);
+    now.p.total_parameters = 1010;
+    assert_int_equal(judge_profile(&q, a, &v, &err), ASSAY_OK);
+    assert_int_equal(row_of(&v, "params")->verdict, VERDICT_PASS);
+    assert_true(row_of(&v, "params")->tolerance_percent == 1);
+    assert_int_equal(row_of(&v, "memory")->verdict, VERDICT_PASS);
+    now.p.total_parameters = 1011;
+    now.c.memory.peak = 311;
+    now.p.total_flops++; /* the others are compared exactly */
+    assert_int_equal(judge_profile(&q, a, &v, &err), ASSAY_OK);
+    assert_int_equal(row_of(&v, "params")->verdict, VERDICT_REGRESSION);
+    assert_int_equal(row_of(&v, "memory")->verdict, VERDICT_REGRESSION);
+    assert_int_equal(row_of(&v, "flops")->verdict, VERDICT_REGRESSION);
+    now.p.total_parameters = 989;
+    assert_int_equal(judge_profile(&q, a, &v, &err), ASSAY_OK);
+    assert_int_equal(row_of(&v, "params")->verdict, VERDICT_IMPROVEMENT);
+    /* A tolerance of what is not compared. */
+    const metric_row *macs = metric_find(STR("macs"));
+    q.metrics = &macs;
+    q.n_metrics = 1;
+    assert_int_equal(judge_profile(&q, a, &v, &err), ASSAY_ERR_USAGE);
+    arena_free(a);
+}
+
 static void test_judge_runs(void **state)
 {
     specimen base, now;
@@ -516,6 +552,7 @@ int run_test_gate(void)
         cmocka_unit_test(test_between_sessions),
         cmocka_unit_test(test_too_few),
         cmocka_unit_test(test_judge_counts),
+        cmocka_unit_test(test_judge_tolerances),
         cmocka_unit_test(test_judge_runs),
         cmocka_unit_test(test_judge_other_machine),
         cmocka_unit_test(test_judge_other_batch),
