@@ -66,7 +66,8 @@ ASSAY_API bool assay_pipeline_at(size_t index, const char **name);
 
 /* From 2 to 12 profiles side by side: totals with ratios to the first, operator types, and of two the layers behind
  * the difference. Where profiles hold runs, each is judged against the first ("faster", "slower", "no difference",
- * "cannot tell"). Option "tolerance": per cent that are no difference. Borrows the profiles until it is freed. */
+ * "cannot tell"). Option "tolerance": per cent that are no difference. Option "budget" ("flops:5G,memory:2GB"): limits
+ * by which the models are ranked under "budget.ranking", what fits first. Borrows the profiles until it is freed. */
 ASSAY_API assay_status assay_compare(const assay_result *const *profiles, size_t n,
                                      const assay_options *options, assay_result **out,
                                      assay_error *err);

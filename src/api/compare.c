@@ -11,7 +11,8 @@ assay_status assay_compare(const assay_result *const *profiles, size_t n,
                            const assay_options *options, assay_result **out, assay_error *err)
 {
     const assay_options none = api_default_options();
-    double tolerance = (options ? options : &none)->check.tolerance / 100;
+    const check_options *check = &(options ? options : &none)->check;
+    double tolerance = check->tolerance / 100;
     err_clear(err);
     *out = NULL;
     TRY(api_need_profiles(profiles, n < COMPARISON_MAX ? n : COMPARISON_MAX, "a comparison", err));
@@ -32,6 +33,8 @@ assay_status assay_compare(const assay_result *const *profiles, size_t n,
         c->timings[i] = COMPARISON_NO_TIMES;
     uint32_t count = n > COMPARISON_MAX ? COMPARISON_MAX + 1 : (uint32_t)n;
     assay_status s = compare_run(c->list, count, c->arena, &c->c, err);
+    if (s == ASSAY_OK && check->budget.n)
+        s = compare_set_budget(check->budget.items, check->budget.n, c->arena, &c->c, err);
     for (uint32_t i = 1; s == ASSAY_OK && i < count; i++)
         s = compare_saved_times(c->list[0], c->list[i], tolerance, c->arena, &c->timings[i], err);
     if (s == ASSAY_OK && !compare_settle(c->list, count, c->timings, c->arena, &c->c))

@@ -31,9 +31,11 @@ static uint32_t find_separator(str s, uint32_t *n)
     return 0;
 }
 
-static assay_status add_limit(assay_options *o, const option_row *row, str value, uint32_t at,
-                              uint32_t n, assay_error *err)
+/* "latency:100ms" or "params<=30M". */
+static assay_status parse_limit(const option_row *row, str value, verdict_limit *out,
+                                assay_error *err)
 {
+    uint32_t n = 0, at = find_separator(value, &n);
     str name = {value.p, at}, text = {value.p + at + n, value.n - at - n};
     const metric_row *m = metric_find(name);
     double limit;
@@ -42,12 +44,31 @@ static assay_status add_limit(assay_options *o, const option_row *row, str value
     if (!metric_parse(m->unit, text, &limit))
         return option_refuse(row, value, err, "a limit such as %s:%s", m->name,
                              metric_example(m->unit));
-    return VEC_ADD(o->arena, &o->check.limits,
-                   (verdict_limit){.metric = m,
-                                   .at_least = n == 2 ? value.p[at] == '>' : m->more_is_better,
-                                   .limit = limit})
-               ? ASSAY_OK
-               : err_no_memory(err);
+    *out = (verdict_limit){
+        .metric = m, .at_least = n == 2 ? value.p[at] == '>' : m->more_is_better, .limit = limit};
+    return ASSAY_OK;
+}
+
+static assay_status add_limit(assay_options *o, const option_row *row, str value, assay_error *err)
+{
+    verdict_limit one;
+    TRY(parse_limit(row, value, &one, err));
+    return VEC_ADD(o->arena, &o->check.limits, one) ? ASSAY_OK : err_no_memory(err);
+}
+
+/* A list of limits. */
+static OPTION_SETTER(set_budget)
+{
+    for (str word; str_split(&value, ',', &word);) {
+        verdict_limit one;
+        uint32_t n;
+        if (!find_separator(word, &n))
+            return option_refuse(row, word, err, "limits such as flops:5G,memory:2GB,latency:20ms");
+        TRY(parse_limit(row, word, &one, err));
+        if (!VEC_ADD(o->arena, &o->check.budget, one))
+            return err_no_memory(err);
+    }
+    return ASSAY_OK;
 }
 
 /* A bare number is the intensity from which a layer is compute-bound. */
@@ -56,7 +77,7 @@ static OPTION_SETTER(set_threshold)
     uint32_t n = 0, at = find_separator(value, &n);
     double v;
     if (at)
-        return add_limit(o, row, value, at, n, err);
+        return add_limit(o, row, value, err);
     if (!amount_number(value, &v) || v <= 0 || v > 1e6)
         return option_refuse(row, value, err,
                              "a number above 0, at most 1000000, or a limit such as latency:100ms "
@@ -111,6 +132,9 @@ static const option_row check[] = {
      .repeatable = true, .value = "N|METRIC:LIMIT", .values = "@metrics",
      .about = "METRIC:LIMIT, as latency:100ms or params<=30M: exit 6 if it is missed. N: call "
               "layers compute-bound from N FLOPs per byte (50)."},
+    {OPTION_READ("budget", set_budget, "compare"), .repeatable = true, .value = "METRIC:LIMIT,...",
+     .values = "@metrics",
+     .about = "Rank the models by limits, as flops:5G,memory:2GB,latency:20ms: what fits first."},
     {OPTION("tolerance", REAL, check.tolerance, "profile bench compare check"), .above = true,
      .value = "PERCENT", .needs = "baseline|measure", .max = 1000, .initial = 2,
      .about = "Accept measured differences up to this much."},

@@ -112,6 +112,7 @@ typedef struct run_engine_options {
 
 typedef struct check_options {
     VEC(verdict_limit) limits;
+    VEC(verdict_limit) budget;         /* of comparisons */
     VEC(const metric_row *) metrics;   /* compared with a baseline; none: the usual ones */
     double tolerance;                  /* percent */
     VEC(verdict_tolerance) tolerances; /* of single metrics */

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "profile/attribute.h"
+#include "profile/metrics.h"
 #include "profile/shape.h"
 
 #define COMPARISON_MAX 12 /* profiles */
@@ -100,10 +101,50 @@ typedef struct comparison_timing {
     str opinion;                          /* what that means, a sentence; or empty */
 } comparison_timing;
 
+/* A limit of the budget. */
+typedef struct comparison_limit {
+    const metric_row *row; /* NULL when it was read from a file */
+    const char *metric, *title;
+    metric_unit unit;
+    const char *op; /* "<=" or ">=" */
+    double limit;
+} comparison_limit;
+
+/* What a model uses of a limit. */
+typedef struct comparison_use {
+    const char *metric; /* that was read: "plan" where memory was not measured */
+    metric_unit unit;
+    metric_value value; /* unknown: NaN */
+    double share;       /* of the limit; above 1: missed; NaN: unknown */
+} comparison_use;
+
+typedef struct comparison_rank {
+    uint32_t index; /* in the list of models */
+    str model, label;
+    const char *verdict;  /* of comparison_fit_words */
+    const char *tightest; /* metric of which it uses most; or NULL */
+    double share;         /* of that limit */
+    str why;              /* it is unknown; or empty */
+    const comparison_use *uses;
+    uint32_t n_uses; /* one for each limit */
+} comparison_rank;
+
+/* Limits, and the models by how they meet them: what fits first. */
+typedef struct comparison_budget {
+    const comparison_limit *limits;
+    uint32_t n_limits;
+    uint32_t fits; /* models that do */
+    bool planned;  /* memory, where it was not measured */
+    const comparison_rank *ranking;
+    uint32_t n_ranking;
+} comparison_budget;
+extern const char *const comparison_fit_words[]; /* "fits", "unknown", "over" */
+
 typedef struct comparison {
     str lens;
     const comparison_model *models;
     uint32_t n_models;
+    const comparison_budget *budget;   /* NULL: none was set */
     const comparison_timing *measured; /* of those but the first that have runs */
     uint32_t n_measured;
     const comparison_type *types; /* by the largest FLOPs, descending */

@@ -181,6 +181,58 @@ static const field layer_rows[] = {
 };
 static const fields layer_fields = FIELDS(comparison_layer, layer_rows);
 
+/* ---- a budget ---- */
+
+static const char *const operator_words[] = {"<=", ">=", NULL};
+
+static const field limit_rows[] = {
+    FIELD(comparison_limit, metric, WORD, NONE, "Metric", "Name of the metric."),
+    FIELD(comparison_limit, title, WORD, NONE, NULL, "The metric in words."),
+    FIELD(comparison_limit, unit, ENUM, NONE, NULL, "Unit of the limit.",
+          .words = metric_unit_words),
+    FIELD_AS(comparison_limit, "operator", op, WORD, NONE, NULL, "How the limit is meant.",
+             .words = operator_words),
+    FIELD(comparison_limit, limit, F64, NONE, "Limit", "The limit."),
+};
+static const fields limit_fields = FIELDS(comparison_limit, limit_rows);
+
+static const field use_rows[] = {
+    FIELD(comparison_use, metric, WORD, NONE, NULL,
+          "Metric that was read: `plan` where `memory` was not measured."),
+    FIELD(comparison_use, unit, ENUM, NONE, NULL, "Unit of the value.", .words = metric_unit_words),
+    FIELD(comparison_use, value, NUMBER, NONE, "Value", "The model's value.", .absent = FIELD_NULL),
+    FIELD(comparison_use, share, F64, RATIO, "Share", "Of the limit; above 1 the limit is missed.",
+          .absent = FIELD_NULL),
+};
+static const fields use_fields = FIELDS(comparison_use, use_rows);
+
+static const field rank_rows[] = {
+    FIELD(comparison_rank, index, U32, COUNT, NULL, "The model's place in `models`, from 0."),
+    FIELD(comparison_rank, model, STR, NONE, NULL, "The model as the user named it."),
+    FIELD(comparison_rank, label, STR, NONE, "Model", "The same as in `models`."),
+    FIELD(comparison_rank, verdict, WORD, NONE, "Verdict",
+          "unknown: a value is missing, or only a lower bound.", .words = comparison_fit_words),
+    FIELD(comparison_rank, tightest, WORD, NONE, NULL, "The limit of which it uses most.",
+          .absent = FIELD_OMIT),
+    FIELD(comparison_rank, share, F64, RATIO, "Budget used", "Of that limit."),
+    FIELD(comparison_rank, why, STR, NONE, "Why", "Why the verdict is unknown.",
+          .absent = FIELD_OMIT),
+    FIELD_ITEMS(comparison_rank, LIST, "uses", uses, n_uses, use_fields,
+                "What it uses of each limit, in the order of `limits`."),
+};
+static const fields rank_fields = FIELDS(comparison_rank, rank_rows);
+
+static const field budget_rows[] = {
+    FIELD_ITEMS(comparison_budget, LIST, "limits", limits, n_limits, limit_fields, "The limits."),
+    FIELD(comparison_budget, fits, U32, COUNT, "Fit", "Models within all limits."),
+    FIELD(comparison_budget, planned, BOOL, NONE, NULL,
+          "Whether planned memory stands for memory that was not measured."),
+    FIELD_ITEMS(comparison_budget, LIST, "ranking", ranking, n_ranking, rank_fields,
+                "The models: what fits, most of the budget used first; then unknown; then over, "
+                "the nearest first."),
+};
+static const fields budget_fields = FIELDS(comparison_budget, budget_rows);
+
 /* ---- all ---- */
 
 #define OF_TWO .when_at = 1 + offsetof(comparison, is_pair)
@@ -189,6 +241,9 @@ static const field comparison_rows[] = {
     FIELD(comparison, lens, STR, NONE, "Convention", "Convention that FLOPs follow."),
     FIELD_ITEMS(comparison, LIST, "models", models, n_models, model_fields,
                 "The models; ratios are to the first."),
+    FIELD_STRUCT(comparison, "budget", budget, budget_fields,
+                 "With `--budget`: the models by how they meet its limits.", .by_pointer = true,
+                 .absent = FIELD_OMIT),
     FIELD_ITEMS(comparison, LIST, "measured", measured, n_measured, timing_fields,
                 "Each model but the first beside the first, where there are runs.",
                 .absent = FIELD_OMIT),

@@ -32,6 +32,58 @@ static const view_table_row total_tables[] = {
     {.path = "models", VIEW_COLUMNS(total_columns), .across = "{label:text}"},
 };
 
+/* ---- a budget ---- */
+
+static void fill_rank(const view *v, const field_value *rank, str *cells)
+{
+    field_value uses = fields_get(rank, "uses");
+    cells[0] = view_text(v, rank, "{label:text}");
+    cells[1] = view_text(v, rank, "{verdict:text}");
+    cells[2] = view_text(v, rank, "[{share:share} of {tightest:text}]");
+    for (uint32_t i = 0; i < uses.n; i++) {
+        field_value use = fields_item(&uses, i);
+        cells[3 + i] = view_text(v, &use, "{value:unit}|–");
+    }
+}
+
+/* A column for each limit, the limits in the first row. */
+static void fill_limits(const view *v, const field_value *limits, view_table *t)
+{
+    t->heads[0] = (view_head){.title = STR("Model"), .min = 12};
+    t->heads[1] = (view_head){.title = STR("Verdict"), .words = true};
+    t->heads[2] = (view_head){.title = STR("Uses"), .right = true};
+    t->cells[0] = STR("limit");
+    for (uint32_t i = 0; i < limits->n; i++) {
+        field_value limit = fields_item(limits, i);
+        t->heads[3 + i] = (view_head){.title = view_text(v, &limit, "{metric:text}"),
+                                      .right = true};
+        t->cells[3 + i] = view_text(v, &limit, "{operator:text} {limit:unit}");
+    }
+}
+
+static void add_budget(view *v)
+{
+    field_value limits = fields_get(&v->root, "budget.limits");
+    field_value ranking = fields_get(&v->root, "budget.ranking");
+    view_table *t = ranking.n ? view_add_table(v, 3 + limits.n, 1 + ranking.n) : NULL;
+    if (!t)
+        return;
+    t->wraps = true;
+    fill_limits(v, &limits, t);
+    for (uint32_t r = 0; r < ranking.n; r++) {
+        field_value rank = fields_item(&ranking, r);
+        fill_rank(v, &rank, t->cells + (size_t)(r + 1) * t->n_columns);
+    }
+}
+
+static const view_line_row budget_lines[] = {
+    {.text = "No model is known to fit.", .when = "budget.fits=0", .tone = TONE_FAIR},
+    {.each = "budget.ranking", .when = "+why", .text = "{label:text}: {why:text}."},
+    {.text = "Memory is planned where it was not measured: weights and activations.",
+     .when = "budget.planned=true",
+     .tone = TONE_DIM},
+};
+
 /* ---- times ---- */
 
 static const view_column timing_columns[] = {
@@ -179,6 +231,12 @@ static void begin_comparison(view *v)
 #define PEAK(n) "models." #n ".activations_peak_bytes"
 
 static const view_section_row comparison_sections[] = {
+    {.title = "Budget",
+     .remark = "what fits first; of that, what uses most of it",
+     .when = "budget",
+     .first = true,
+     .build = add_budget,
+     VIEW_LINES(budget_lines)},
     {.first = true, VIEW_TABLES(total_tables)},
     {.title = "Measured",
      .remark = "turn by turn in one process; time over that of the first",

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "profile/comparison.h"
 #include "profile/profile.h"
+#include "profile/verdicts.h"
 
 /* Borrows the profiles (2 to COMPARISON_MAX of them) for as long as the result lives in `a`. What compare_settle() fills
  * is not filled yet. */
@@ -15,6 +16,12 @@ assay_status compare_run(const profile *const *profiles, uint32_t n, arena *a, c
  * (compare_totals.c). */
 bool compare_settle(const profile *const *profiles, uint32_t n, const comparison_timing *timings,
                     arena *a, comparison *out);
+
+/* Limits to choose by (compare_budget.c); compare_settle() ranks the models by them. */
+assay_status compare_set_budget(const verdict_limit *limits, uint32_t n, arena *a, comparison *out,
+                                assay_error *err);
+/* Ranks the models of a comparison that has a budget; false when memory is out. */
+bool compare_rank(const profile *const *profiles, arena *a, comparison *out);
 
 /* Fills what follows from the two sides and the attributes of a layer (compare_layer.c). */
 void compare_describe(arena *a, bool has_times, comparison_layer *l);

@@ -436,6 +436,7 @@ PAIRS = {
     "scale dim": Sample("batch=1..4:2"),
     "scale input-shape": Sample("1,3,96,96", base=["resnet18", "--dim", "batch=1..4"]),
     "scale strict": Sample(base=[SMALL, "--dim", "batch=1..4"], seen=exits(4)),
+    "compare budget": Sample("flops:5G"),
     "compare dim": Sample("sequence=64", base=[SMALL, SMALL]),
     "compare rows": Sample("layers", also=["-f", "csv"]),
     "compare save": Sample(

@@ -2875,6 +2875,8 @@ export interface Comparison {
     lens: string;
     /** The models; ratios are to the first. */
     models: ComparisonModel[];
+    /** With `--budget`: the models by how they meet its limits. */
+    budget?: ComparisonBudget;
     /** Each model but the first beside the first, where there are runs. */
     measured?: ComparisonTiming[];
     /** Operator types, most FLOPs first. */
@@ -2960,6 +2962,63 @@ export interface ComparisonRatios {
     samples_per_second?: number;
     /** Over that of the first; 0 where that is 0. [ratio] */
     memory_used_bytes?: number;
+}
+
+export interface ComparisonBudget {
+    /** The limits. */
+    limits: ComparisonLimit[];
+    /** Models within all limits. */
+    fits: number;
+    /** Whether planned memory stands for memory that was not measured. */
+    planned: boolean;
+    /**
+     * The models: what fits, most of the budget used first; then unknown; then over, the nearest
+     * first.
+     */
+    ranking: ComparisonRank[];
+}
+
+export interface ComparisonLimit {
+    /** Name of the metric. */
+    metric: string;
+    /** The metric in words. */
+    title: string;
+    /** Unit of the limit. */
+    unit: "ms" | "bytes" | "count" | "1/s" | "percent" | "number";
+    /** How the limit is meant. */
+    operator: "<=" | ">=";
+    /** The limit. */
+    limit: number;
+}
+
+export interface ComparisonRank {
+    /** The model's place in `models`, from 0. */
+    index: number;
+    /** The model as the user named it. */
+    model: string;
+    /** The same as in `models`. */
+    label: string;
+    /** unknown: a value is missing, or only a lower bound. */
+    verdict: "fits" | "unknown" | "over";
+    /** The limit of which it uses most. */
+    tightest?: string;
+    /** Of that limit. [ratio] */
+    share: number;
+    /** Why the verdict is unknown. */
+    why?: string;
+    /** What it uses of each limit, in the order of `limits`. */
+    uses: ComparisonUse[];
+}
+
+export interface ComparisonUse {
+    /** Metric that was read: `plan` where `memory` was not measured. */
+    metric: string;
+    /** Unit of the value. */
+    unit: "ms" | "bytes" | "count" | "1/s" | "percent" | "number";
+    /** The model's value. */
+    value: number | null;
+    /** Of the limit; above 1 the limit is missed. [ratio] */
+    share: number | null;
 }
 
 export interface ComparisonTiming {

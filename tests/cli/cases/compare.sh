@@ -2,6 +2,7 @@
 cp "$MODELS/resnet18.onnx" .
 "$ASSAY" compare resnet18 resnet18.onnx --top 4
 "$ASSAY" compare lenet mlp -f csv
+"$ASSAY" compare vgg16 mobilenet_v2 resnet50 resnet18 --budget flops:5G,memory:100MB | sed -n "/^Budget/,/planned/p"
 "$ASSAY" compare lenet lenet --set num_classes=20 -o both.json -q && grep -c '"change"' both.json || true
 "$ASSAY" compare lenet || echo "exit $?"
 "$ASSAY" compare lenet missing || echo "exit $?"

@@ -126,6 +126,10 @@ class Models(InFolder):
         c = assay.compare(a, "resnet50", a)
         self.assertEqual([m.macs for m in c.models], [1814073344, 4089184256, 1814073344])
         self.assertIn("resnet50", str(c))
+        ranked = assay.compare("resnet50", a, budget=["flops:5G", "memory:100MB"]).budget.ranking
+        self.assertEqual(
+            [(r.model, r.verdict) for r in ranked], [("resnet18", "fits"), ("resnet50", "over")]
+        )
         with self.assertRaises(assay.UsageError):
             assay.compare("resnet18")
         c.close()

@@ -58,6 +58,71 @@ static void has(const char *text, const char *part)
     assert_non_null(strstr(text, part));
 }
 
+static const char *rank_text(const assay_result *c, size_t i, const char *key)
+{
+    char path[64];
+    snprintf(path, sizeof path, "budget.ranking.%zu.%s", i, key);
+    return assay_result_text(c, path);
+}
+
+static double rank_number(const assay_result *c, size_t i, const char *key)
+{
+    char path[64];
+    snprintf(path, sizeof path, "budget.ranking.%zu.%s", i, key);
+    return assay_result_number(c, path);
+}
+
+static assay_result *ranked(assay_result *const *p, size_t n, const char *budget)
+{
+    assay_options *o = assay_options_new();
+    assay_result *c = NULL;
+    assert_int_equal(assay_options_set(o, "budget", budget, NULL), ASSAY_OK);
+    assert_int_equal(assay_compare((const assay_result *const *)p, n, o, &c, NULL), ASSAY_OK);
+    assay_options_free(o);
+    return c;
+}
+
+/* What fits first, most of the budget used first; then what is over, the nearest first. */
+static void test_budget(void **state)
+{
+    static const char *const order[] = {"resnet18", "mobilenet_v2", "resnet50", "vgg16"};
+    assay_result *p[] = {analyzed("vgg16"), analyzed("mobilenet_v2"), analyzed("resnet50"),
+                         analyzed("resnet18")};
+    (void)state;
+    assay_result *c = ranked(p, 4, "flops:5G,memory:100MB");
+    assert_int_equal((int)assay_result_number(c, "budget.fits"), 2);
+    for (size_t i = 0; i < 4; i++) {
+        assert_string_equal(rank_text(c, i, "model"), order[i]);
+        assert_string_equal(rank_text(c, i, "verdict"), i < 2 ? "fits" : "over");
+    }
+    assert_true(rank_number(c, 0, "share") == 3638007784.0 / 5e9);
+    assert_string_equal(rank_text(c, 0, "tightest"), "flops");
+    assert_string_equal(rank_text(c, 0, "uses.1.metric"), "plan"); /* memory was not measured */
+    assert_true(rank_number(c, 0, "uses.1.value") == 53222976);
+    assay_result_free(c);
+    c = ranked(p, 4, "latency:20ms,params:50M"); /* nothing was run; one is over all the same */
+    assert_string_equal(rank_text(c, 0, "verdict"), "unknown");
+    assert_string_equal(rank_text(c, 3, "verdict"), "over");
+    assert_string_equal(rank_text(c, 3, "model"), "vgg16");
+    assay_result_free(c);
+    c = ranked(p, 4, "intensity>=20,params<=12M"); /* at least */
+    assert_string_equal(rank_text(c, 0, "model"), "resnet18");
+    assert_int_equal((int)assay_result_number(c, "budget.fits"), 1);
+    assay_result_free(c);
+    for (size_t i = 0; i < 4; i++)
+        assay_result_free(p[i]);
+}
+
+static void test_budget_usage(void **state)
+{
+    static const char *const wrong[] = {"flops", "flps:5G", "flops:x", "flops:5G,", ""};
+    assay_options *o = assay_options_new();
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(assay_options_set(o, "budget", wrong[i], NULL), ASSAY_ERR_USAGE);
+    assay_options_free(o);
+}
+
 static void test_compare_json(void **state)
 {
     static const char *const models[] = {"resnet18", "resnet34"};
@@ -229,6 +294,7 @@ static void test_process(void **state)
 int run_test_study(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_budget),         cmocka_unit_test(test_budget_usage),
         cmocka_unit_test(test_compare_json),   cmocka_unit_test(test_compare_opinion),
         cmocka_unit_test(test_compare_file),   cmocka_unit_test(test_compare_views),
         cmocka_unit_test(test_compare_usage),  cmocka_unit_test(test_validate),
