@@ -69,40 +69,43 @@ void assay_store_close(assay_store *db)
 
 /* ---- keeping ---- */
 
-/* Words of the caller's as str, in an arena of their own. */
-static const str *words(arena *a, const char *const *texts, size_t n)
+#define TAGS_BYTES ((size_t)1 << 20)
+
+/* Converts tags of the caller. items is NULL if memory runs out. */
+static store_tags convert_tags(arena *a, const char *const *texts, size_t n)
 {
-    str *out = ARENA_ARRAY(a, str, n ? n : 1);
-    for (size_t i = 0; out && i < n; i++)
-        out[i] = str_of(texts[i]);
-    return out;
+    str *items = a ? ARENA_ARRAY(a, str, n ? n : 1) : NULL;
+    for (size_t i = 0; items && i < n; i++)
+        items[i] = str_of(texts[i]);
+    return (store_tags){items, (uint32_t)n};
 }
 
 static assay_status add_document(assay_store *db, const profile *p, str document,
-                                 const char *const *tags, size_t n_tags, int64_t *id,
-                                 assay_error *err)
+                                 const assay_record_options *o, int64_t *id, assay_error *err)
 {
     int64_t own;
-    arena *a = arena_new((size_t)1 << 20);
-    const str *list = a ? words(a, tags, n_tags) : NULL;
-    assay_status s = list ? store_add(db->s, p, document, list, (uint32_t)n_tags, id ? id : &own,
-                                      err)
-                          : err_no_memory(err);
+    arena *a = arena_new(TAGS_BYTES);
+    const store_tags tags = convert_tags(a, o->tags, o->n_tags);
+    assay_status s = tags.items ? store_add(db->s, p, document, tags, id ? id : &own, err)
+                                : err_no_memory(err);
     arena_free(a);
     return s;
 }
 
-assay_status assay_store_add(assay_store *db, const void *json, size_t n, const char *name,
-                             const char *const *tags, size_t n_tags, int64_t *id, assay_error *err)
+assay_status assay_store_add(assay_store *db, const void *json, size_t n,
+                             const assay_record_options *options, int64_t *id, assay_error *err)
 {
     profile *p = NULL;
+    assay_record_options o;
     err_clear(err);
+    TRY(TAKE(options, o, err));
+    const char *name = o.name ? o.name : "the result";
     if (n > PROFILE_FILE_BYTES)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED, "%s: too large for a result: %zu bytes", name,
                         n);
     const str text = {json, (uint32_t)n};
     TRY(profile_read_kept(text, name, JOB_PROFILE_BYTES, &p, err));
-    assay_status s = add_document(db, p, text, tags, n_tags, id, err);
+    assay_status s = add_document(db, p, text, &o, id, err);
     profile_free(p);
     return s;
 }
@@ -110,9 +113,9 @@ assay_status assay_store_add(assay_store *db, const void *json, size_t n, const 
 assay_status assay_tags_check(const char *const *tags, size_t n, assay_error *err)
 {
     err_clear(err);
-    arena *a = arena_new((size_t)1 << 20);
-    const str *list = a ? words(a, tags, n) : NULL;
-    assay_status s = list ? store_check_tags(list, (uint32_t)n, err) : err_no_memory(err);
+    arena *a = arena_new(TAGS_BYTES);
+    const store_tags list = convert_tags(a, tags, n);
+    assay_status s = list.items ? store_check_tags(list, err) : err_no_memory(err);
     arena_free(a);
     return s;
 }
@@ -171,16 +174,17 @@ assay_status assay_store_document(assay_store *db, int64_t id, char **out, size_
     return api_hand_text(with_document(db, id, as_text, &text, err), &text, out, n, err);
 }
 
-assay_status assay_store_tag(assay_store *db, int64_t id, const char *const *to_add, size_t n_add,
-                             const char *const *to_remove, size_t n_remove, assay_error *err)
+assay_status assay_store_tag(assay_store *db, int64_t id, const assay_tag_change *change,
+                             assay_error *err)
 {
+    assay_tag_change c;
     err_clear(err);
-    arena *a = arena_new((size_t)1 << 20);
-    const str *in = a ? words(a, to_add, n_add) : NULL,
-              *out = a ? words(a, to_remove, n_remove) : NULL;
-    assay_status s = in && out
-                         ? store_tag(db->s, id, in, (uint32_t)n_add, out, (uint32_t)n_remove, err)
-                         : err_no_memory(err);
+    TRY(TAKE(change, c, err));
+    arena *a = arena_new(TAGS_BYTES);
+    const store_tags add = convert_tags(a, c.add, c.n_add);
+    const store_tags remove = convert_tags(a, c.remove, c.n_remove);
+    assay_status s = add.items && remove.items ? store_tag(db->s, id, add, remove, err)
+                                               : err_no_memory(err);
     arena_free(a);
     return s;
 }
@@ -231,7 +235,7 @@ assay_status assay_store_tag_json(assay_store *db, int64_t id, const void *json,
     assay_status s = a ? scan_tags((str){json, (uint32_t)n}, a, &in, &out, err)
                        : err_no_memory(err);
     if (s == ASSAY_OK)
-        s = store_tag(db->s, id, in.words, in.n, out.words, out.n, err);
+        s = store_tag(db->s, id, (store_tags){in.words, in.n}, (store_tags){out.words, out.n}, err);
     arena_free(a);
     return s;
 }

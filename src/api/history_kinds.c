@@ -1,5 +1,5 @@
-/* Results of other kinds than a profile in a history: pipelines and machines are kept as the documents they are
- * written as, with the context of the run beside what they say. */
+/* Stores results in a history. Pipelines and machines are stored as their JSON documents, with a `context` section
+ * added. */
 #include <assay/history.h>
 
 #include <assay/measure.h>
@@ -69,7 +69,7 @@ static bool was_measured(const assay_result *of)
     return time.type != VALUE_NONE || all.type == VALUE_OBJECT;
 }
 
-/* The document as a history has it: a result that was read stays as it is. */
+/* The document to store. A result that was read from a file is stored unchanged. */
 static assay_status put_document(const assay_result *of, const assay_options *o, sbuf *out,
                                  assay_error *err)
 {
@@ -81,19 +81,23 @@ static assay_status put_document(const assay_result *of, const assay_options *o,
     return of->p ? ASSAY_OK : put_context(out, o, was_measured(of), err);
 }
 
-assay_status assay_store_save(assay_store *db, const assay_result *of, const assay_options *options,
-                              const char *const *tags, size_t n_tags, int64_t *id, assay_error *err)
+assay_status assay_store_save(assay_store *db, const assay_result *of,
+                              const assay_record_options *options, int64_t *id, assay_error *err)
 {
+    assay_record_options o;
     assay_options none;
     char name[64];
     sbuf text = {0};
     err_clear(err);
+    TRY(TAKE(options, o, err));
     snprintf(name, sizeof name, "the %s", of->kind->name);
-    assay_status s = put_document(of, api_options(options, &none), &text, err);
+    o.size = sizeof o;
+    o.name = o.name ? o.name : name;
+    assay_status s = put_document(of, api_options(o.options, &none), &text, err);
     if (s == ASSAY_OK && text.failed)
         s = err_no_memory(err);
     if (s == ASSAY_OK)
-        s = assay_store_add(db, text.p, text.n, name, tags, n_tags, id, err);
+        s = assay_store_add(db, text.p, text.n, &o, id, err);
     sbuf_free(&text);
     return s;
 }

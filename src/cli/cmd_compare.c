@@ -62,15 +62,9 @@ static bool was_run(const comparing *c, size_t i)
 static int keep_runs(const cli_args *a, comparing *c)
 {
     int code = ASSAY_OK;
-    for (size_t i = 0; c->store && i < c->n && !code; i++) {
-        assay_error err;
-        int64_t id = 0;
-        if (!was_run(c, i))
-            continue;
-        assay_status s = assay_store_save(c->store, c->profiles[i], NULL, a->history.tags.items,
-                                          (size_t)a->history.tags.n, &id, &err);
-        code = cli_kept(a, s, id, &err);
-    }
+    for (size_t i = 0; c->store && i < c->n && !code; i++)
+        if (was_run(c, i))
+            code = cli_keep(a, c->store, c->profiles[i]);
     return code;
 }
 

@@ -96,8 +96,12 @@ static int change_tags(history_task *t, bool add)
     const size_t n = (size_t)t->n_words - 1;
     if (code)
         return code;
-    assay_status s = assay_store_tag(t->store, id, t->words + 1, add ? n : 0, t->words + 1,
-                                     add ? 0 : n, &err);
+    const assay_tag_change change = {.size = sizeof change,
+                                     .add = t->words + 1,
+                                     .n_add = add ? n : 0,
+                                     .remove = t->words + 1,
+                                     .n_remove = add ? 0 : n};
+    assay_status s = assay_store_tag(t->store, id, &change, &err);
     return s == ASSAY_OK ? ASSAY_OK : cli_complain(&err);
 }
 

@@ -54,14 +54,10 @@ static int measure(cli_args *a, assay_result **out)
 
 static int keep(cli_args *a, const assay_result *m, assay_store *store)
 {
-    assay_error err;
-    int64_t id = 0;
     if (!store)
         return ASSAY_OK;
     cli_record_command(a);
-    assay_status s = assay_store_save(store, m, a->options, a->history.tags.items,
-                                      (size_t)a->history.tags.n, &id, &err);
-    return cli_kept(a, s, id, &err);
+    return cli_keep(a, store, m);
 }
 
 static int get(cli_args *a, assay_result **m)

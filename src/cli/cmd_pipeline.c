@@ -48,14 +48,8 @@ static int run_all(cli_args *a, showing *s)
 static int keep_all(cli_args *a, const showing *s)
 {
     int code = ASSAY_OK;
-    for (size_t i = 0; s->store && i < s->n && !code; i++) {
-        assay_error err;
-        int64_t id = 0;
-        assay_status kept = assay_store_save(s->store, s->list[i], a->options,
-                                             a->history.tags.items, (size_t)a->history.tags.n, &id,
-                                             &err);
-        code = cli_kept(a, kept, id, &err);
-    }
+    for (size_t i = 0; s->store && i < s->n && !code; i++)
+        code = cli_keep(a, s->store, s->list[i]);
     return code;
 }
 

@@ -238,25 +238,19 @@ static bool anything_ran(const assay_result *p)
     return false;
 }
 
-/* A command that was to measure and could not has nothing for a history; what was interrupted is kept only
- * when asked for by name. */
+/* A command that failed to measure stores nothing. An interrupted result is stored only with --save. */
 int cli_job_keep(cli_job *j)
 {
     const cli_args *a = j->args;
-    assay_error err;
-    int64_t id;
     if (!j->store)
         return ASSAY_OK;
     bool ran = (anything_ran(j->profile) || strcmp(a->command->name, "watch") == 0) &&
                (a->history.save || !j->interrupted);
     if (!ran && is_to_measure(a))
-        fputs("assay: Nothing was measured to the end, so nothing is kept in the history.\n",
-              stderr);
+        fputs("assay: no measurement was completed; nothing is stored in the history\n", stderr);
     if (!ran && (is_to_measure(a) || !a->history.save))
         return ASSAY_OK;
-    assay_status s = assay_store_save(j->store, j->profile, NULL, a->history.tags.items,
-                                      (size_t)a->history.tags.n, &id, &err);
-    return cli_kept(a, s, id, &err);
+    return cli_keep(a, j->store, j->profile);
 }
 
 int cli_job_write(cli_job *j)

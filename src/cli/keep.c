@@ -31,10 +31,16 @@ int cli_keep_open(const cli_args *a, assay_store **out)
     return ASSAY_OK;
 }
 
-int cli_kept(const cli_args *a, assay_status s, int64_t id, const assay_error *err)
+int cli_keep(const cli_args *a, assay_store *store, const assay_result *result)
 {
-    if (s != ASSAY_OK)
-        return cli_complain(err);
+    const assay_record_options options = {.size = sizeof options,
+                                          .tags = a->history.tags.items,
+                                          .n_tags = (size_t)a->history.tags.n,
+                                          .options = a->options};
+    int64_t id;
+    assay_error err;
+    if (assay_store_save(store, result, &options, &id, &err) != ASSAY_OK)
+        return cli_complain(&err);
     if (!a->output.quiet)
         fprintf(stderr, "assay: stored in the history as record %lld\n", (long long)id);
     return ASSAY_OK;

@@ -216,10 +216,12 @@ static assay_status keep_result(request *r, assay_store *store, const char *json
         snprintf(err->message, sizeof err->message, "a record can have at most 32 tags");
         return err->code = ASSAY_ERR_USAGE;
     }
-    return assay_store_add(store, json, n, "the body", tags.tags, tags.n, id, err);
+    const assay_record_options options = {
+        .size = sizeof options, .tags = tags.tags, .n_tags = tags.n, .name = "the body"};
+    return assay_store_add(store, json, n, &options, id, err);
 }
 
-static assay_status add_run(request *r, assay_store *store, reply *out, assay_error *err)
+static assay_status add_record(request *r, assay_store *store, reply *out, assay_error *err)
 {
     int64_t id;
     char *text;
@@ -239,7 +241,7 @@ static assay_status add_run(request *r, assay_store *store, reply *out, assay_er
 
 void serve_add(request *r, reply *out)
 {
-    with_store(r, out, add_run);
+    with_store(r, out, add_record);
 }
 
 static assay_status keep_profile(request *r, assay_store *store, reply *out, assay_error *err)

@@ -23,6 +23,11 @@
 
 typedef struct store store;
 
+typedef struct store_tags {
+    const str *items;
+    uint32_t n;
+} store_tags;
+
 /* Opens the file. With `create` a missing file and its directories are created; without it, a missing file is
  * ASSAY_ERR_SYSTEM. A NULL path is an empty history without a file. ASSAY_ERR_MALFORMED: not a history.
  * ASSAY_ERR_UNSUPPORTED: written by a newer assay. */
@@ -31,11 +36,11 @@ void store_close(store *s); /* accepts NULL */
 
 /* ASSAY_ERR_USAGE unless all are valid tags of one record: each 1 to STORE_TAG_BYTES bytes of UTF-8
  * without commas and control characters, and at most STORE_TAGS distinct ones. */
-assay_status store_check_tags(const str *tags, uint32_t n, assay_error *err);
+assay_status store_check_tags(store_tags tags, assay_error *err);
 
 /* Stores a result. `p` is the document as a profile, `document` its JSON text. */
-assay_status store_add(store *s, const profile *p, str document, const str *tags, uint32_t n_tags,
-                       int64_t *id, assay_error *err);
+assay_status store_add(store *s, const profile *p, str document, store_tags tags, int64_t *id,
+                       assay_error *err);
 
 typedef struct store_filter {
     str query; /* substring of the model, command, host or a tag; empty: any */
@@ -58,8 +63,7 @@ assay_status store_series(store *s, const store_filter *f, const metric_row *met
 /* The document of a record, NUL-terminated. ASSAY_ERR_USAGE: no such record. */
 assay_status store_document(store *s, int64_t id, arena *a, str *out, assay_error *err);
 /* Adds and removes tags in one transaction. */
-assay_status store_tag(store *s, int64_t id, const str *add, uint32_t n_add, const str *remove,
-                       uint32_t n_remove, assay_error *err);
+assay_status store_tag(store *s, int64_t id, store_tags add, store_tags remove, assay_error *err);
 assay_status store_delete(store *s, int64_t id, assay_error *err);
 
 /* JSON lines: a header, then one record per line with its tags and its document (store_move.c). */

@@ -93,20 +93,19 @@ static assay_status is_known(importing *w, str squeezed, bool *known)
 }
 
 /* What is read is the document as it came: blanks may hide a mistake, and offsets are of the file. */
-static assay_status take_new(importing *w, str document, str squeezed, const str *tags,
-                             uint32_t n_tags)
+static assay_status take_new(importing *w, str document, str squeezed, store_tags tags)
 {
     profile *p = NULL;
     int64_t id;
     TRY(profile_read_kept(document, w->shown, STORE_PROFILE_BYTES, &p, w->err));
     w->writing = true;
-    assay_status status = store_insert(w->s, p, squeezed, tags, n_tags, &id, w->err);
+    assay_status status = store_insert(w->s, p, squeezed, tags, &id, w->err);
     profile_free(p);
     w->done->added += status == ASSAY_OK;
     return status;
 }
 
-static assay_status take_document(importing *w, str document, const str *tags, uint32_t n_tags)
+static assay_status take_document(importing *w, str document, store_tags tags)
 {
     sbuf b = {0};
     bool known = false;
@@ -116,7 +115,7 @@ static assay_status take_document(importing *w, str document, const str *tags, u
     if (status == ASSAY_OK && known)
         w->done->known++;
     else if (status == ASSAY_OK)
-        status = take_new(w, document, squeezed, tags, n_tags);
+        status = take_new(w, document, squeezed, tags);
     sbuf_free(&b);
     return status;
 }
@@ -157,7 +156,7 @@ static assay_status take_line(importing *w, str line, uint64_t offset, arena *a)
                            (unsigned long long)offset);
     for (uint32_t i = 0; i < n_tags; i++)
         TRY(store_check_tag(tags[i], w->err));
-    return take_document(w, document, tags, n_tags);
+    return take_document(w, document, (store_tags){tags, n_tags});
 }
 
 /* What remains of a failure when bad lines are left out: nothing, unless the line is not to blame. */
@@ -214,7 +213,7 @@ static assay_status take_text(importing *w, str text)
         return err_fail(w->err, ASSAY_ERR_UNSUPPORTED,
                         "%s: exported by a newer assay (assay.history/%lld). Use that version.",
                         w->shown, (long long)is.version);
-    return lines ? take_lines(w, text) : take_document(w, text, NULL, 0);
+    return lines ? take_lines(w, text) : take_document(w, text, (store_tags){0});
 }
 
 assay_status store_import(store *s, str text, const char *shown, sbuf *bad, store_imported *out,

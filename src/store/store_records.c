@@ -191,25 +191,25 @@ static assay_status too_many_tags(uint32_t n, assay_error *err)
                     "a record can have at most %d tags; this one would have %u", STORE_TAGS, n);
 }
 
-static bool is_repeated(const str *tags, uint32_t i)
+static bool is_repeated(store_tags tags, uint32_t i)
 {
     for (uint32_t k = 0; k < i; k++)
-        if (str_eq(tags[k], tags[i]))
+        if (str_eq(tags.items[k], tags.items[i]))
             return true;
     return false;
 }
 
-assay_status store_check_tags(const str *tags, uint32_t n, assay_error *err)
+assay_status store_check_tags(store_tags tags, assay_error *err)
 {
     uint32_t distinct = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        TRY(store_check_tag(tags[i], err));
+    for (uint32_t i = 0; i < tags.n; i++) {
+        TRY(store_check_tag(tags.items[i], err));
         distinct += !is_repeated(tags, i);
     }
     return distinct > STORE_TAGS ? too_many_tags(distinct, err) : ASSAY_OK;
 }
 
-/* Asked when all are in: the transaction is rolled back, and none of them is. */
+/* Called after all tags are inserted: if there are too many, the transaction is rolled back. */
 static assay_status count_tags(store *s, int64_t id, assay_error *err)
 {
     sqlite3_stmt *q;
@@ -224,36 +224,36 @@ static assay_status count_tags(store *s, int64_t id, assay_error *err)
 
 /* ---- keeping ---- */
 
-assay_status store_insert(store *s, const profile *p, str document, const str *tags,
-                          uint32_t n_tags, int64_t *id, assay_error *err)
+assay_status store_insert(store *s, const profile *p, str document, store_tags tags, int64_t *id,
+                          assay_error *err)
 {
-    assert(!sqlite3_get_autocommit(s->db)); /* all of it or nothing: inside a transaction */
+    assert(!sqlite3_get_autocommit(s->db)); /* inside a transaction */
     TRY(insert_row(s, p, id, err));
     TRY(insert_document(s, *id, document, err));
     TRY(store_insert_figures(s, *id, p, err));
-    for (uint32_t i = 0; i < n_tags; i++)
-        TRY(change_tag(s, INSERT_TAG, *id, tags[i], err));
+    for (uint32_t i = 0; i < tags.n; i++)
+        TRY(change_tag(s, INSERT_TAG, *id, tags.items[i], err));
     return ASSAY_OK;
 }
 
-static assay_status add_squeezed(store *s, const profile *p, str document, const str *tags,
-                                 uint32_t n_tags, int64_t *id, assay_error *err)
+static assay_status add_squeezed(store *s, const profile *p, str document, store_tags tags,
+                                 int64_t *id, assay_error *err)
 {
     TRY(store_begin(s, err));
-    return store_end(s, store_insert(s, p, document, tags, n_tags, id, err), err);
+    return store_end(s, store_insert(s, p, document, tags, id, err), err);
 }
 
-assay_status store_add(store *s, const profile *p, str document, const str *tags, uint32_t n_tags,
-                       int64_t *id, assay_error *err)
+assay_status store_add(store *s, const profile *p, str document, store_tags tags, int64_t *id,
+                       assay_error *err)
 {
-    assert(p && document.p && (tags || !n_tags));
+    assert(p && document.p && (tags.items || !tags.n));
     sbuf squeezed = {0};
-    TRY(store_check_tags(tags, n_tags, err));
+    TRY(store_check_tags(tags, err));
     store_squeeze(document, &squeezed);
     assay_status status = squeezed.failed
                               ? err_no_memory(err)
                               : add_squeezed(s, p, (str){squeezed.p, (uint32_t)squeezed.n}, tags,
-                                             n_tags, id, err);
+                                             id, err);
     sbuf_free(&squeezed);
     return status;
 }
@@ -304,21 +304,20 @@ static assay_status check_run(store *s, int64_t id, assay_error *err)
                                  : store_fail(s, code, err);
 }
 
-static assay_status change_tags(store *s, int64_t id, const str *add, uint32_t n_add,
-                                const str *remove, uint32_t n_remove, assay_error *err)
+static assay_status change_tags(store *s, int64_t id, store_tags add, store_tags remove,
+                                assay_error *err)
 {
     TRY(check_run(s, id, err));
-    for (uint32_t i = 0; i < n_remove; i++)
-        TRY(change_tag(s, REMOVE_TAG, id, remove[i], err));
-    for (uint32_t i = 0; i < n_add; i++)
-        TRY(change_tag(s, INSERT_TAG, id, add[i], err));
-    return n_add ? count_tags(s, id, err) : ASSAY_OK;
+    for (uint32_t i = 0; i < remove.n; i++)
+        TRY(change_tag(s, REMOVE_TAG, id, remove.items[i], err));
+    for (uint32_t i = 0; i < add.n; i++)
+        TRY(change_tag(s, INSERT_TAG, id, add.items[i], err));
+    return add.n ? count_tags(s, id, err) : ASSAY_OK;
 }
 
-assay_status store_tag(store *s, int64_t id, const str *add, uint32_t n_add, const str *remove,
-                       uint32_t n_remove, assay_error *err)
+assay_status store_tag(store *s, int64_t id, store_tags add, store_tags remove, assay_error *err)
 {
-    TRY(store_check_tags(add, n_add, err));
+    TRY(store_check_tags(add, err));
     TRY(store_begin(s, err));
-    return store_end(s, change_tags(s, id, add, n_add, remove, n_remove, err), err);
+    return store_end(s, change_tags(s, id, add, remove, err), err);
 }

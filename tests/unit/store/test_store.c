@@ -64,12 +64,24 @@ static char *result_text(const char *model, const char *when, double p50_ms)
     return text;
 }
 
+static assay_status add_text(assay_store *s, const char *text, int64_t *id, assay_error *err)
+{
+    return assay_store_add(s, text, strlen(text), NULL, id, err);
+}
+
+static assay_status add_tags(assay_store *s, int64_t id, const char *const *tags, size_t n,
+                             assay_error *err)
+{
+    const assay_tag_change change = {.size = sizeof change, .add = tags, .n_add = n};
+    return assay_store_tag(s, id, &change, err);
+}
+
 static int64_t save(assay_store *s, const char *model, const char *when, double p50_ms)
 {
     char *text = result_text(model, when, p50_ms);
     assay_error err;
     int64_t id = 0;
-    if (assay_store_add(s, text, strlen(text), "test", NULL, 0, &id, &err) != ASSAY_OK)
+    if (add_text(s, text, &id, &err) != ASSAY_OK)
         fail_msg("%s", err.message);
     free(text);
     return id;
@@ -104,8 +116,7 @@ static void test_kept(void **state)
     (void)state;
     int64_t a = save(s, "dir/net.onnx", "2026-11-01T00:00:00Z", 5);
     int64_t b = save(s, "other", "2026-11-02T00:00:00Z", 7);
-    assert_int_equal(assay_store_tag(s, a, (const char *[]){"x", "y z"}, 2, NULL, 0, &err),
-                     ASSAY_OK);
+    assert_int_equal(add_tags(s, a, (const char *[]){"x", "y z"}, 2, &err), ASSAY_OK);
     assert_int_equal(assay_store_list(s, NULL, &records, &err), ASSAY_OK);
     assert_int_equal(whole_at(records, "records.0.id"), b); /* newest first */
     assert_string_equal(text_at(records, "records.1.model"), "dir/net.onnx");
@@ -137,7 +148,7 @@ static void test_filters(void **state)
         snprintf(when, sizeof when, "2026-11-%02dT00:00:00Z", i + 1);
         int64_t id = save(s, i % 2 ? "a/net.onnx" : "net.onnx", when, 1);
         if (i == 3)
-            assay_store_tag(s, id, (const char *[]){"Nightly"}, 1, NULL, 0, NULL);
+            add_tags(s, id, (const char *[]){"Nightly"}, 1, NULL);
     }
     save(s, "internet.onnx", "2026-10-01T00:00:00Z", 1);
 #define COUNT(...) \
@@ -175,22 +186,17 @@ static void test_changed(void **state)
     assert_int_equal(assay_store_tag_json(s, a, tags, strlen(tags), &err), ASSAY_OK);
     assert_int_equal(assay_store_tag_json(s, a, "{\"add\": 1}", 10, &err), ASSAY_ERR_MALFORMED);
     assert_int_equal(assay_store_tag_json(s, a, "[", 1, &err), ASSAY_ERR_MALFORMED);
-    assert_int_equal(assay_store_tag(s, a, (const char *[]){"a,b"}, 1, NULL, 0, &err),
-                     ASSAY_ERR_USAGE);
-    assert_int_equal(assay_store_tag(s, a, (const char *[]){"\x1b[2J"}, 1, NULL, 0, &err),
-                     ASSAY_ERR_USAGE);
-    assert_int_equal(assay_store_tag(s, a, (const char *[]){""}, 1, NULL, 0, &err),
-                     ASSAY_ERR_USAGE);
-    assert_int_equal(assay_store_tag(s, 77, (const char *[]){"a"}, 1, NULL, 0, &err),
-                     ASSAY_ERR_USAGE);
+    assert_int_equal(add_tags(s, a, (const char *[]){"a,b"}, 1, &err), ASSAY_ERR_USAGE);
+    assert_int_equal(add_tags(s, a, (const char *[]){"\x1b[2J"}, 1, &err), ASSAY_ERR_USAGE);
+    assert_int_equal(add_tags(s, a, (const char *[]){""}, 1, &err), ASSAY_ERR_USAGE);
+    assert_int_equal(add_tags(s, 77, (const char *[]){"a"}, 1, &err), ASSAY_ERR_USAGE);
     assert_int_equal(COUNT(.tag = "b"), 1);
     assert_int_equal(assay_store_delete(s, a, &err), ASSAY_OK);
     assert_int_equal(assay_store_delete(s, a, &err), ASSAY_ERR_USAGE);
     assert_int_equal(COUNT(.tag = "b"), 0);
     assert_true(save(s, "net", "2026-11-01T00:00:00Z", 5) > a); /* numbers are not used again */
     const char bad[] = "{\"schema\": \"assay.profile/1\", \"model\": 7}";
-    assert_int_equal(assay_store_add(s, bad, strlen(bad), "bad", NULL, 0, NULL, &err),
-                     ASSAY_ERR_MALFORMED);
+    assert_int_equal(add_text(s, bad, NULL, &err), ASSAY_ERR_MALFORMED);
     assert_int_equal(count(s, NULL), 1);
     assay_store_close(s);
 }
@@ -211,15 +217,17 @@ static void test_many_tags(void **state)
         tags[i] = names[i];
     }
     int64_t id = save(s, "net", "2026-11-01T00:00:00Z", 5);
-    assert_int_equal(assay_store_tag(s, id, tags, 32, NULL, 0, &err), ASSAY_OK);
-    assert_int_equal(assay_store_tag(s, id, tags, 32, NULL, 0, &err), ASSAY_OK); /* the same */
-    assert_int_equal(assay_store_tag(s, id, tags + 32, 1, NULL, 0, &err), ASSAY_ERR_USAGE);
+    assert_int_equal(add_tags(s, id, tags, 32, &err), ASSAY_OK);
+    assert_int_equal(add_tags(s, id, tags, 32, &err), ASSAY_OK); /* the same */
+    assert_int_equal(add_tags(s, id, tags + 32, 1, &err), ASSAY_ERR_USAGE);
     assert_non_null(strstr(err.message, "32"));
     assert_int_equal(COUNT(.tag = "t32"), 0);
-    assert_int_equal(assay_store_tag(s, id, tags + 32, 1, tags, 1, &err), ASSAY_OK); /* one goes */
+    const assay_tag_change exchange = {sizeof exchange, tags + 32, 1, tags, 1};
+    assert_int_equal(assay_store_tag(s, id, &exchange, &err), ASSAY_OK);
     assert_int_equal(COUNT(.tag = "t32"), 1);
     char *text = result_text("other", "2026-11-01T00:00:00Z", 5);
-    assert_int_equal(assay_store_add(s, text, strlen(text), "x", tags, 33, NULL, &err),
+    const assay_record_options too_many = {.size = sizeof too_many, .tags = tags, .n_tags = 33};
+    assert_int_equal(assay_store_add(s, text, strlen(text), &too_many, NULL, &err),
                      ASSAY_ERR_USAGE);
     assert_int_equal(assay_tags_check(tags, 32, &err), ASSAY_OK);
     assert_int_equal(assay_tags_check(tags, 33, &err), ASSAY_ERR_USAGE);
@@ -267,10 +275,8 @@ static void test_kinds(void **state)
     size_t n;
     int64_t id;
     (void)state;
-    assert_int_equal(assay_store_add(s, pipeline, strlen(pipeline), "p", NULL, 0, &id, &err),
-                     ASSAY_OK);
-    assert_int_equal(assay_store_add(s, machine, strlen(machine), "m", NULL, 0, NULL, &err),
-                     ASSAY_OK);
+    assert_int_equal(add_text(s, pipeline, &id, &err), ASSAY_OK);
+    assert_int_equal(add_text(s, machine, NULL, &err), ASSAY_OK);
     records = only(s, "sd21");
     assert_string_equal(text_at(records, "records.0.kind"), "pipeline");
     assert_string_equal(text_at(records, "records.0.created"), "2026-11-01T00:00:00Z");
@@ -307,11 +313,9 @@ static void test_kinds(void **state)
     assert_int_equal(assay_store_get(s, id, "machine", &kept, &err), ASSAY_ERR_MALFORMED);
     assert_int_equal(assay_store_get(s, 77, NULL, &kept, &err), ASSAY_ERR_USAGE);
     const char bad[] = "{\"schema\": \"assay.pipeline/1\", \"model\": 5}";
-    assert_int_equal(assay_store_add(s, bad, strlen(bad), "p", NULL, 0, NULL, &err),
-                     ASSAY_ERR_MALFORMED);
+    assert_int_equal(add_text(s, bad, NULL, &err), ASSAY_ERR_MALFORMED);
     const char other[] = "{\"schema\": \"assay.check/1\"}";
-    assert_int_equal(assay_store_add(s, other, strlen(other), "p", NULL, 0, NULL, &err),
-                     ASSAY_ERR_MALFORMED);
+    assert_int_equal(add_text(s, other, NULL, &err), ASSAY_ERR_MALFORMED);
     assay_store_close(s);
 }
 
@@ -326,7 +330,7 @@ static void test_travel(void **state)
     (void)state;
     int64_t a = save(s, "net", "2026-11-02T00:00:00Z", 5);
     save(s, "net", "2026-11-01T00:00:00Z", 6);
-    assay_store_tag(s, a, (const char *[]){"kept"}, 1, NULL, 0, NULL);
+    add_tags(s, a, (const char *[]){"kept"}, 1, NULL);
     assert_int_equal(assay_store_export(s, NULL, &text, &n, &records, &err), ASSAY_OK);
     assert_int_equal(records, 2);
     assert_int_equal(assay_output_append(path_of(file, "records.jsonl"), text, n, &err), ASSAY_OK);
@@ -501,7 +505,7 @@ static void test_many_writers(void **state)
             bool good = assay_store_open(path, true, &s, &err) == ASSAY_OK;
             for (int i = 0; i < EACH && good; i++) {
                 char *text = result_text("net", "2026-11-01T00:00:00Z", w * 1000 + i);
-                good = assay_store_add(s, text, strlen(text), "t", NULL, 0, NULL, &err) == ASSAY_OK;
+                good = add_text(s, text, NULL, &err) == ASSAY_OK;
                 free(text);
             }
             if (!good)
@@ -527,7 +531,7 @@ static void write_and_tell(const char *path, int fd)
     for (int i = 0;; i++) {
         char *text = result_text("net", "2026-11-01T00:00:00Z", i);
         int64_t id;
-        if (assay_store_add(s, text, strlen(text), "t", NULL, 0, &id, NULL) != ASSAY_OK)
+        if (add_text(s, text, &id, NULL) != ASSAY_OK)
             _exit(1);
         free(text);
         if (write(fd, &id, sizeof id) != sizeof id)

@@ -21,6 +21,12 @@ def _texts(tags: Union[str, Iterable[str], None]) -> Tuple[Any, int]:
     return (c_char_p * max(len(data), 1))(*data), len(data)
 
 
+def _record_options(
+    tags: Union[str, Iterable[str], None], name: Optional[bytes] = None
+) -> _native.RecordOptions:
+    return _native.RecordOptions(ctypes.sizeof(_native.RecordOptions), *_texts(tags), name, None)
+
+
 class Trend(Judged):
     """A metric over time (``assay.trend/1``)."""
 
@@ -28,8 +34,8 @@ class Trend(Judged):
 
 
 class History:
-    """A history of results. ``path`` is its file; else ASSAY_DB, else the user's own. It is made
-    when it is not there."""
+    """A history of results. ``path`` is its file; by default $ASSAY_DB, else the history of the
+    user. A missing file is created."""
 
     def __init__(self, path: Any = None) -> None:
         out = c_void_p()
@@ -38,15 +44,15 @@ class History:
         self._handle = Handle(out.value, lib().assay_store_close, "the history", alone=True)
 
     def save(self, result: Profile, tags: Union[str, Iterable[str], None] = None) -> int:
-        """Keeps a result; gives its number."""
+        """Stores a result and returns the number of its record."""
         if not isinstance(result, Profile):
             raise TypeError(
-                f"a history keeps results of graph(), profile(), ..., not {type(result).__name__}"
+                f"a history stores results of graph(), profile(), ..., not {type(result).__name__}"
             )
-        number, (words, n) = c_int64(), _texts(tags)
+        number, options = c_int64(), _record_options(tags)
         with All([self._handle, result._handle]) as (store, profile):
             _native.call(
-                lib().assay_store_save, store, profile, None, words, n, ctypes.byref(number)
+                lib().assay_store_save, store, profile, ctypes.byref(options), ctypes.byref(number)
             )
         return number.value
 
@@ -59,7 +65,7 @@ class History:
         since: Optional[str] = None,
         limit: int = 0,
     ) -> List[Section]:
-        """What was kept, newest first: id, model, created, command, host, latencies, tags, ..."""
+        """The records, newest first: id, model, created, command, host, latencies, tags, ..."""
         out, filter_ = c_void_p(), self._filter(query, model, tag, since, limit)
         with self._handle as store:
             _native.call(lib().assay_store_list, store, ctypes.byref(filter_), ctypes.byref(out))
@@ -104,9 +110,9 @@ class History:
         limit: int = 0,
         alerts: Union[str, Iterable[str], None] = None,
     ) -> Trend:
-        """A metric of a model over its records, with the places where its level changed. ``alerts``
-        are expressions such as ``"p95 > 1.2x median(30d)"``; ``status`` of the answer is 6 when one
-        fired and 7 when one could not be judged.
+        """A metric of a model over its records, and where its level changed. ``alerts`` are
+        expressions such as ``"p95 > 1.2x median(30d)"``. ``status`` of the result is 6 if one
+        fired and 7 if one is inconclusive.
         """
         given = [
             None if v is None else _native.encode(v, "a filter")
@@ -135,7 +141,7 @@ class History:
         )
 
     def get(self, number: int) -> Profile:
-        """The result of that number."""
+        """The result of a record."""
         out = c_void_p()
         with self._handle as store:
             _native.call(
@@ -154,13 +160,13 @@ class History:
         remove: Union[str, Iterable[str], None] = None,
     ) -> None:
         """Changes the tags of a record."""
+        change = _native.TagChange(ctypes.sizeof(_native.TagChange), *_texts(add), *_texts(remove))
         with self._handle as store:
             _native.call(
                 lib().assay_store_tag,
                 store,
                 _native.number(number, "the number"),
-                *_texts(add),
-                *_texts(remove),
+                ctypes.byref(change),
             )
 
     def delete(self, number: int) -> None:
@@ -181,21 +187,19 @@ class History:
         tags: Union[str, Iterable[str], None] = None,
         name: str = "the text",
     ) -> int:
-        """Keeps a result that is there as JSON text, with the keys that are not known here too;
-        gives its number."""
+        """Stores a result given as JSON text, including keys that this version does not know, and
+        returns the number of its record."""
         if not isinstance(text, (str, bytes)):
             raise TypeError(f"a result is JSON text, not {type(text).__name__}")
         data = text.encode() if isinstance(text, str) else text
-        number, (words, n) = c_int64(), _texts(tags)
+        number, options = c_int64(), _record_options(tags, _native.encode(name, "name"))
         with self._handle as store:
             _native.call(
                 lib().assay_store_add,
                 store,
                 data,
                 len(data),
-                _native.encode(name, "name"),
-                words,
-                n,
+                ctypes.byref(options),
                 ctypes.byref(number),
             )
         return number.value
@@ -224,9 +228,9 @@ class History:
         return _native.take_text(out, n)
 
     def import_file(self, path: Any, *, skip_bad: bool = False) -> Tuple[int, int]:
-        """Takes in a file of such lines, or a result: how many runs are new, how many were there.
-        It is all of the file or nothing; with ``skip_bad``, lines that are no good record are left
-        out, each with a warning."""
+        """Imports a file of such lines, or one result, completely or not at all. Returns the number
+        of new records and of those that were known. With ``skip_bad``, invalid lines are skipped,
+        each with a warning."""
         added, known, left_out = c_uint64(), c_uint64(), c_void_p()
         counts: Tuple[Any, ...] = (ctypes.byref(added), ctypes.byref(known))
         with self._handle as store:
@@ -248,7 +252,7 @@ class History:
         return self._handle.closed
 
     def close(self) -> None:
-        """Closes the file; waits for a call that is going on. Closing twice is fine."""
+        """Closes the file after waiting for a call in progress. A second call has no effect."""
         self._handle.close()
 
     def __enter__(self) -> "History":

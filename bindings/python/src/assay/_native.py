@@ -265,6 +265,26 @@ class RecordFilter(Structure):
     ]
 
 
+class RecordOptions(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("tags", POINTER(c_char_p)),
+        ("n_tags", c_size_t),
+        ("name", c_char_p),
+        ("options", c_void_p),
+    ]
+
+
+class TagChange(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("add", POINTER(c_char_p)),
+        ("n_add", c_size_t),
+        ("remove", POINTER(c_char_p)),
+        ("n_remove", c_size_t),
+    ]
+
+
 class TrendRequest(Structure):
     _fields_ = [
         ("size", c_size_t),
@@ -300,6 +320,8 @@ STRUCTS: Dict[str, Type[Structure]] = {
     "assay_watch_sample": WatchSample,
     "assay_watch_hooks": WatchHooks,
     "assay_record_filter": RecordFilter,
+    "assay_record_options": RecordOptions,
+    "assay_tag_change": TagChange,
     "assay_trend_request": TrendRequest,
 }
 
@@ -361,12 +383,12 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "assay_capacity": (c_int, (_PP, POINTER(_TEXT), c_size_t, _P, _PP, _E)),
     "assay_store_open": (c_int, (_TEXT, c_bool, _PP, _E)),
     "assay_store_close": (None, (_P,)),
-    "assay_store_save": (c_int, (_P, _P, _P, POINTER(_TEXT), c_size_t, POINTER(c_int64), _E)),
+    "assay_store_save": (c_int, (_P, _P, POINTER(RecordOptions), POINTER(c_int64), _E)),
     "assay_store_list": (c_int, (_P, POINTER(RecordFilter), _PP, _E)),
     "assay_store_get": (c_int, (_P, c_int64, _TEXT, _PP, _E)),
     "assay_store_add": (
         c_int,
-        (_P, _TEXT, c_size_t, _TEXT, POINTER(_TEXT), c_size_t, POINTER(c_int64), _E),
+        (_P, _TEXT, c_size_t, POINTER(RecordOptions), POINTER(c_int64), _E),
     ),
     "assay_store_document": (c_int, (_P, c_int64) + _OUT),
     "assay_store_models": (c_int, (_P, _PP, _E)),
@@ -380,10 +402,7 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
         (_P, _TEXT, POINTER(c_uint64), POINTER(c_uint64), POINTER(c_void_p), _E),
     ),
     "assay_store_path": (c_int, (_TEXT, POINTER(c_void_p), _E)),
-    "assay_store_tag": (
-        c_int,
-        (_P, c_int64, POINTER(_TEXT), c_size_t, POINTER(_TEXT), c_size_t, _E),
-    ),
+    "assay_store_tag": (c_int, (_P, c_int64, POINTER(TagChange), _E)),
     "assay_store_delete": (c_int, (_P, c_int64, _E)),
     "assay_store_trend": (c_int, (_P, POINTER(TrendRequest), _PP, _E)),
     "assay_format_of": (_TEXT, (_TEXT,)),
