@@ -130,8 +130,8 @@ ASSAY_API assay_status assay_store_export(assay_store *store, const assay_record
  * counted in `known`. Both counts may be NULL. */
 ASSAY_API assay_status assay_store_import(assay_store *store, const char *path, uint64_t *added,
                                           uint64_t *known, assay_error *err);
-/* The same, but a line that is no good record is left out and the others are kept. *left_out names each such line
- * and what is wrong with it, one to a line (the first 100); NULL if there is none. Free it with assay_free(). */
+/* The same, but skips invalid lines and imports the others. *left_out lists the number and the error of each skipped
+ * line, one per line (the first 100); NULL if there is none. Free it with assay_free(). */
 ASSAY_API assay_status assay_store_import_good(assay_store *store, const char *path,
                                                uint64_t *added, uint64_t *known, char **left_out,
                                                assay_error *err);
