@@ -2,7 +2,7 @@
  *
  *   @ASSAY_CONNECT@   of the content security policy: 'none' in a report, 'self' in the dashboard
  *   @ASSAY_DATA@      the element that holds {"mode", "graphs", "details", "tool", "documents": [...],
- *                     "views": [...]}; a view (view.h) stands beside a document that is not a profile
+ *                     "views": [...]}; a view (view.h) for each document
  *
  * The data is JSON, compressed by gzip and written as base64: names of a model cannot end the element they
  * stand in, and ten thousand layers take some hundred kilobytes.
@@ -11,9 +11,11 @@
 #include <zlib.h>
 
 #include "base/embedded.h"
+#include "profile/comparison.h"
 #include "profile/profile_read.h"
 #include "profile/result_kinds.h"
 #include "report/page.h"
+#include "report/report_view.h"
 #include "report/view.h"
 
 #define PAGE_CONNECT "@ASSAY_CONNECT@"
@@ -40,30 +42,22 @@ const char *report_page_licenses(void)
 
 /* ---- the data ---- */
 
-/* Profiles have sections of the page's own, and so has a comparison that stands beside them. */
-static bool has_view(str name, size_t n_documents)
+/* A comparison beside the profiles that it is of has no view: the page shows it with them. */
+static bool has_view(const result_kind *kind, size_t n_documents)
 {
-    return !str_is(name, "assay.profile") &&
-           (n_documents == 1 || !str_is(name, "assay.comparison"));
+    return n_documents == 1 || kind != &comparison_kind;
 }
 
-static bool put_view(str document, size_t n_documents, sbuf *out)
+static void put_view(str document, size_t n_documents, sbuf *out)
 {
-    static const report_options all = {.width = 80, .verbose = true};
+    static const report_options plain = {0};
     assay_error ignored = {0};
-    arena *a = arena_new(VIEW_BYTES);
     result r = {0};
-    view v;
-    size_t from = out->n;
-    if (a && result_read(document, "", VIEW_BYTES, &r, &ignored) == ASSAY_OK &&
-        has_view(str_of(r.kind->schema), n_documents) &&
-        view_make(r.kind, r.data, &all, a, &v, &ignored) == ASSAY_OK)
-        view_write_json(&v, out);
-    if (out->n == from)
+    if (result_read(document, "", VIEW_BYTES, &r, &ignored) != ASSAY_OK ||
+        !has_view(r.kind, n_documents) ||
+        report_view(r.kind, r.data, STR("view"), &plain, out, &ignored) != ASSAY_OK)
         sbuf_puts(out, "null");
     result_free(&r);
-    arena_free(a);
-    return a != NULL;
 }
 
 static void put_views(const str *documents, size_t n, sbuf *out)
@@ -71,7 +65,7 @@ static void put_views(const str *documents, size_t n, sbuf *out)
     sbuf_puts(out, "],\"views\":[");
     for (size_t i = 0; i < n; i++) {
         sbuf_puts(out, i ? "," : "");
-        out->failed |= !put_view(documents[i], n, out);
+        put_view(documents[i], n, out);
     }
 }
 

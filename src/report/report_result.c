@@ -19,7 +19,8 @@ static assay_status write_view(const view *v, str format, sbuf *out, assay_error
         void (*write)(const view *v, sbuf *out);
     } writers[] = {{"console", view_write_console},
                    {"md", view_write_md},
-                   {"summary-html", view_write_summary}};
+                   {"summary-html", view_write_summary},
+                   {"view", view_write_json}};
     if (str_is(format, "csv"))
         return view_write_csv(v, out, err);
     for (size_t i = 0; i < sizeof writers / sizeof *writers; i++)
@@ -39,8 +40,10 @@ static assay_status write_view(const view *v, str format, sbuf *out, assay_error
 static report_options options_for(str format, const report_options *o)
 {
     report_options how = *o;
-    if (str_is(format, "summary-html"))
+    if (str_in_list(format, "summary-html view", ' '))
         how.view = "summary";
+    if (str_is(format, "view"))
+        how.verbose = true;
     if (str_is(format, "md") && how.top > 0 && how.top < VIEW_MD_ROWS)
         how.top = VIEW_MD_ROWS;
     return how;

@@ -5,7 +5,7 @@
 #include "base/result.h"
 #include "report/report.h"
 
-/* Console, md, csv or summary-html. ASSAY_ERR_USAGE for another. */
+/* Console, md, csv, summary-html or view. ASSAY_ERR_USAGE for another. */
 assay_status report_view(const result_kind *kind, const void *data, str format,
                          const report_options *o, sbuf *out, assay_error *err);
 

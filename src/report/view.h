@@ -34,6 +34,7 @@ typedef struct view_fact {
     str name, value, note, verdict;
     str range;      /* of the verdict: "below 10 GFLOPs"; the summary leaves it out */
     str bar;        /* drawn before the value; only the console shows it */
+    str exact;      /* the value in full; the page shows it on request */
     view_tone tone; /* of the verdict */
 } view_fact;
 
@@ -146,6 +147,7 @@ typedef struct view_fact_row {
     const char *when;                /* conditions */
     const char *verdict;             /* path of a word such as "pass"; or NULL */
     const char *bar;                 /* path of a percentage that is drawn; or NULL */
+    const char *exact;               /* pattern of the value in full; or NULL */
 } view_fact_row;
 
 typedef struct view_column {
@@ -358,7 +360,9 @@ void view_write_md(const view *v, sbuf *out);
 assay_status view_write_csv(const view *v, sbuf *out, assay_error *err);
 /* The summary: a <div> without script or link that stands in any page or notebook. */
 void view_write_summary(const view *v, sbuf *out);
-/* For the page, which draws it. */
+/* For the page, which draws it: the view, and those of the results inside it as "inner". */
 void view_write_json(const view *v, sbuf *out);
+/* The view of the i-th result inside; false when there is none. */
+bool view_make_inner(const view *v, uint32_t i, view *out);
 
 #endif

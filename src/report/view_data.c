@@ -16,6 +16,8 @@ static void json_fact(json_writer *w, const view_fact *f)
         key_str(w, "note", f->note);
     if (f->verdict.n)
         key_str(w, "verdict", f->verdict);
+    if (f->exact.n)
+        key_str(w, "exact", f->exact);
     key_tone(w, f->tone);
     json_end(w);
 }
@@ -25,6 +27,9 @@ static void json_facts(json_writer *w, const view_section *s, const view_part *p
     json_object(w);
     if (s->title.n)
         key_str(w, "title", s->title);
+    if (s->remark.n)
+        key_str(w, "remark", s->remark);
+    key_bool(w, "first", s->first);
     json_key(w, "facts");
     json_array(w);
     for (uint32_t i = 0; i < p->facts.n; i++)
@@ -129,18 +134,37 @@ static void json_remarks(json_writer *w, const view *v)
     json_end(w);
 }
 
+static void json_inner(json_writer *w, const view *v);
+
+static void json_view(json_writer *w, const view *v)
+{
+    json_object(w);
+    key_str(w, "title", v->title);
+    key_str(w, "under", v->under);
+    json_banners(w, v);
+    json_remarks(w, v);
+    json_parts(w, v, "lines", PART_LINE, json_line);
+    json_parts(w, v, "cut", PART_TABLE, json_cut);
+    json_parts(w, v, "groups", PART_FACTS, json_facts);
+    json_parts(w, v, "tables", PART_TABLE, json_table);
+    if (v->kind->inner)
+        json_inner(w, v);
+    json_end(w);
+}
+
+static void json_inner(json_writer *w, const view *v)
+{
+    view inner;
+    json_key(w, "inner");
+    json_array(w);
+    for (uint32_t i = 0; view_make_inner(v, i, &inner); i++)
+        json_view(w, &inner);
+    json_end(w);
+}
+
 void view_write_json(const view *v, sbuf *out)
 {
     json_writer w;
     json_begin(&w, out, 0);
-    json_object(&w);
-    key_str(&w, "title", v->title);
-    key_str(&w, "under", v->under);
-    json_banners(&w, v);
-    json_remarks(&w, v);
-    json_parts(&w, v, "lines", PART_LINE, json_line);
-    json_parts(&w, v, "cut", PART_TABLE, json_cut);
-    json_parts(&w, v, "groups", PART_FACTS, json_facts);
-    json_parts(&w, v, "tables", PART_TABLE, json_table);
-    json_end(&w);
+    json_view(&w, v);
 }

@@ -33,6 +33,7 @@ static void add_fact_row(view *v, const view_fact_row *row)
     fact.name = view_text(v, &v->here, row->name);
     fact.value = view_text(v, &v->here, row->value);
     fact.note = view_text(v, &v->here, row->note);
+    fact.exact = view_text(v, &v->here, row->exact);
     if (row->bar) {
         field_value share = view_look(v, &v->here, str_of(row->bar));
         fact.bar = view_bar(v, fields_number(&share));
@@ -277,15 +278,41 @@ static void add_inner_result(view *v, const field_value *of)
     v->kind = kind;
 }
 
+static field_value inner_results(const view *v)
+{
+    return v->kind->inner ? fields_get(&v->root, v->kind->inner) : (field_value){0};
+}
+
 static void add_inner(view *v)
 {
-    field_value inner = {0};
-    if (v->kind->inner)
-        inner = fields_get(&v->root, v->kind->inner);
+    const field_value inner = inner_results(v);
     for (uint32_t i = 0; i < inner.n && i < INNER_MOST; i++) {
         field_value of = fields_item(&inner, i);
         add_inner_result(v, &of);
     }
+}
+
+static void fill_view(view *v)
+{
+    v->here = v->root;
+    v->title = view_text(v, &v->root, v->kind->title);
+    v->under = view_text(v, &v->root, v->kind->under);
+    add_inner(v);
+    add_sections(v);
+    add_remarks(v);
+    add_warnings(v, &v->root);
+}
+
+bool view_make_inner(const view *v, uint32_t i, view *out)
+{
+    const field_value list = inner_results(v);
+    const field_value of = i < list.n ? fields_item(&list, i) : (field_value){0};
+    const view_kind *kind = of.result ? view_kind_of(of.result) : NULL;
+    if (!kind)
+        return false;
+    *out = (view){.a = v->a, .o = v->o, .root = of, .kind = kind, .what = of.result->what};
+    fill_view(out);
+    return true;
 }
 
 assay_status view_make(const result_kind *kind, const void *data, const report_options *o, arena *a,
@@ -300,12 +327,6 @@ assay_status view_make(const result_kind *kind, const void *data, const report_o
         return err_no_memory(err);
     *out = (view){
         .a = a, .o = o, .root = fields_root(kind->of, data), .kind = k, .what = kind->what};
-    out->here = out->root;
-    out->title = view_text(out, &out->root, k->title);
-    out->under = view_text(out, &out->root, k->under);
-    add_inner(out);
-    add_sections(out);
-    add_remarks(out);
-    add_warnings(out, &out->root);
+    fill_view(out);
     return arena_failed(a) ? err_no_memory(err) : ASSAY_OK;
 }

@@ -1,8 +1,8 @@
 /* View of a profile: what the model is and how sure the figures are, the figures, where the work is, what limits it,
  * and what to know before relying on it. views_profile_*.c have the sections that only some profiles have.
  *
- * Sections are shown by --view: "all" stands for the view of everything. The figures of the summary (HTML), their
- * verdicts and sentences are those of web/src/views/summary.ts; a test of the page compares the two. */
+ * Sections are shown by --view: "all" stands for the view of everything. The page and the HTML
+ * summary show the sections of "summary". */
 #include "report/views_profile.h"
 #include "profile/profile_fields.h"
 
@@ -27,21 +27,24 @@ static const view_fact_row summary_measured[] = {
 static const view_fact_row summary_counted[] = {
     VIEW_FACT("Parameters", "{total_parameters:si}",
               "{+architecture.buffers:si} more in buffers|{total_parameters:whole}",
-              "!watch/+total_parameters"),
+              "!watch/+total_parameters", .exact = "{total_parameters:whole}"),
     VIEW_FACT("Model size", "{architecture.weight_bytes:bytes}",
               "{+architecture.file_size_bytes:bytes} on disk|[{config.precision:text}]",
-              "+architecture.weight_bytes"),
+              "+architecture.weight_bytes", .exact = "{architecture.weight_bytes:whole} bytes"),
     VIEW_FACT("FLOPs", "{total_flops:si}|{architecture.flops:si}", "{total_macs:si} MACs",
-              "lens=assay,+layers/+total_flops", .verdict = "bands.work"),
+              "lens=assay,+layers/+total_flops", .verdict = "bands.work",
+              .exact = "{total_flops:whole}|{architecture.flops:whole}"),
     VIEW_FACT("FLOPs as {lens:text} counts", "{total_flops:si}|{architecture.flops:si}",
-              "{total_macs:si} MACs", "lens!=assay,+layers/+total_flops"),
+              "{total_macs:si} MACs", "lens!=assay,+layers/+total_flops",
+              .exact = "{total_flops:whole}|{architecture.flops:whole}"),
     VIEW_FACT("Memory traffic", "{total_memory:bytes}", "every tensor of a layer once",
-              "+total_memory"),
+              "+total_memory", .exact = "{total_memory:whole} bytes"),
     VIEW_FACT("Arithmetic intensity", "{arithmetic_intensity:intensity}", "FLOPs per byte",
               "+total_memory", .verdict = "bands.intensity"),
     VIEW_FACT("Planned peak memory", "{memory_plan.peak_bytes:bytes}",
               "{memory_plan.activations_peak_bytes:bytes} of activations",
-              "+memory_plan.peak_bytes", .verdict = "bands.memory"),
+              "+memory_plan.peak_bytes", .verdict = "bands.memory",
+              .exact = "{memory_plan.peak_bytes:whole} bytes"),
 };
 
 /* ---- figures ---- */

@@ -76,6 +76,38 @@ static bool number_of(const request *r, const char *name, int64_t least, int64_t
     return true;
 }
 
+/* "?view=1", which the page asks for: the reply becomes {"document": it, "view": what to show of it}. */
+static bool wants(const request *r, const char *name)
+{
+    const char *text = query_of(r, name);
+    return text && strcmp(text, "0") != 0 && strcmp(text, "false") != 0;
+}
+
+static void join_view(reply *out, const char *view)
+{
+    char *both = NULL;
+    int n = asprintf(&both, "{\"document\": %.*s, \"view\": %s}\n", (int)out->n, out->body, view);
+    assay_free(out->body);
+    out->body = n > 0 ? both : NULL;
+    out->n = n > 0 ? (size_t)n : 0;
+}
+
+static void add_view(const request *r, reply *out)
+{
+    assay_error err = {0};
+    assay_result *of = NULL;
+    char *view = NULL;
+    size_t n;
+    if (!wants(r, "view") || out->status >= MHD_HTTP_BAD_REQUEST)
+        return;
+    assay_status s = assay_result_from_json(out->body, out->n, "the document", NULL, &of, &err);
+    if (s == ASSAY_OK)
+        s = assay_result_write(of, "view", NULL, &view, &n, &err);
+    join_view(out, s == ASSAY_OK ? view : "null");
+    assay_free(view);
+    assay_result_free(of);
+}
+
 /* ---- lists ---- */
 
 static assay_status hand_records(assay_result *records, reply *out, assay_error *err)
@@ -140,6 +172,7 @@ static assay_status give_run(request *r, assay_store *store, reply *out, assay_e
 void serve_record(request *r, reply *out)
 {
     with_store(r, out, give_run);
+    add_view(r, out);
 }
 
 static assay_status delete_run(request *r, assay_store *store, reply *out, assay_error *err)
@@ -265,7 +298,6 @@ static const char *shown_name(const request *r)
 
 void serve_profile(request *r, reply *out)
 {
-    const char *save = query_of(r, "save");
     char *text = NULL;
     size_t n = 0;
     if (!r->n_body) {
@@ -280,8 +312,9 @@ void serve_profile(request *r, reply *out)
         return;
     }
     reply_json(out, text, n);
-    if (save && strcmp(save, "0") != 0 && strcmp(save, "false") != 0)
+    if (wants(r, "save"))
         with_store(r, out, keep_profile);
+    add_view(r, out);
 }
 
 /* ---- questions ---- */

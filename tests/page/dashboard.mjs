@@ -94,7 +94,7 @@ function mock(w, { token } = {}) {
             }
             if (path.startsWith("/api/v1/records/"))
                 return docs.has(id)
-                    ? answer(res, 200, docs.get(id))
+                    ? answer(res, 200, { document: docs.get(id), view: null })
                     : answer(res, 404, {
                           error: { status: 404, message: `no record ${id}.` },
                       });
@@ -149,7 +149,10 @@ function mock(w, { token } = {}) {
                 });
             if (path === "/api/v1/profile")
                 return body.length > 10
-                    ? answer(res, 200, { ...w.json("lenet"), model: url.searchParams.get("name") })
+                    ? answer(res, 200, {
+                          document: { ...w.json("lenet"), model: url.searchParams.get("name") },
+                          view: null,
+                      })
                     : answer(res, 422, { error: { status: 422, message: "This is no model." } });
             return answer(res, 404, {});
         });

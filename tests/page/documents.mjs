@@ -324,7 +324,8 @@ test("pipelines: diffusion, several, language", async (w) => {
     page = await w.page(w.path("two-pipelines.html"));
     assert.equal((await series(page, "pipelines-total"))[0].values.length, 2);
     await page.locator("header select").selectOption({ index: 2 });
-    assert.ok(await page.locator("#components").count());
+    assert.equal(await page.getByRole("table", { name: "Components" }).count(), 1);
+    assert.match(await page.locator("#summary").textContent(), /MACs per step/);
     quiet(page);
     const language = w.json("pipeline", "llama-3.1-8b");
     w.assay("pipeline", "llama-3.1-8b", "-q", "-o", "lm.html");

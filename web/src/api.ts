@@ -2,7 +2,8 @@
 // path. The token, where one is needed, comes in the address's fragment (which no server sees) or
 // is asked for, and stays for as long as the tab.
 import type { Document } from "./documents";
-import type { HistoryRecord, Models, Profile, Trend } from "./types";
+import type { View } from "./envelope";
+import type { HistoryRecord, Models, Trend } from "./types";
 import type { Comparison } from "./view_types";
 
 export interface Query {
@@ -104,17 +105,26 @@ function query(q: Query & { metric?: string; name?: string }): string {
 type Id = number | string;
 const plain = (id: Id): string => encodeURIComponent(String(id));
 
+// A document and what assay shows of it.
+export interface Viewed {
+    document: Document;
+    view: View | null;
+}
+
 export const api = {
     records: (q: Query) =>
         get<{ total: number; records: HistoryRecord[] }>(`api/v1/records?${query(q)}`),
-    record: (id: Id) => get<Document>(`api/v1/records/${plain(id)}`),
+    record: (id: Id) => get<Viewed>(`api/v1/records/${plain(id)}?view=1`),
     models: () => get<Models>("api/v1/models"),
     trend: (model: string, metric: string) =>
         get<Trend>(`api/v1/trend?${query({ model, metric })}`),
     compare: (ids: Id[]) => get<Comparison>(`api/v1/compare?ids=${ids.map(plain).join(",")}`),
     addRecord: (body: Blob) => get<{ id: number }>("api/v1/records", post(body)),
     addModel: (name: string, body: Blob) =>
-        get<Profile>(`api/v1/profile?${query({ name })}`, post(body, "application/octet-stream")),
+        get<Viewed>(
+            `api/v1/profile?view=1&${query({ name })}`,
+            post(body, "application/octet-stream"),
+        ),
     tags: (id: number, add: string[], remove: string[]) =>
         ask(`api/v1/records/${id}/tags`, post(JSON.stringify({ add, remove }))),
     remove: (id: number) => ask(`api/v1/records/${id}`, { method: "DELETE" }),

@@ -1,5 +1,5 @@
 // Which kind of result a document is: by its schema.
-import type { Profile } from "./types";
+import type { Note, Profile } from "./types";
 import type { Comparison, Pipeline, Pipelines } from "./view_types";
 
 // What every kind may have; the rest is in types.ts.
@@ -7,6 +7,8 @@ export interface Document {
     schema?: string;
     model?: string;
     title?: string;
+    warnings?: Note[];
+    warnings_dropped?: number;
 }
 
 // "assay.profile" of "assay.profile/1".

@@ -1,5 +1,5 @@
 // What stands in the page beside its program: the results, as base64 of gzip of JSON, and the views
-// that assay made of those that are no profile (src/report/view.h).
+// that assay made of them (src/report/view.h).
 import type { Document } from "./documents";
 
 export type Tone = "good" | "fair" | "poor" | "plain";
@@ -9,7 +9,15 @@ export interface ViewFact {
     value: string;
     note?: string;
     verdict?: string;
+    exact?: string; // the value in full
     tone?: Tone;
+}
+
+export interface ViewGroup {
+    title?: string;
+    remark?: string;
+    first: boolean; // of the summary
+    facts: ViewFact[];
 }
 
 export interface ViewTable {
@@ -27,8 +35,9 @@ export interface View {
     lines: string[]; // sentences of the sections
     cut: string[]; // which tables do not show every row
     remarks: string[];
-    groups: { title?: string; facts: ViewFact[] }[];
+    groups: ViewGroup[];
     tables: ViewTable[];
+    inner?: View[]; // of the results inside it
 }
 
 export interface Envelope {

@@ -1,14 +1,6 @@
 // What documents make which page: one profile is its report; several are a comparison with each
 // one's report a choice away; pipelines alike; anything else is shown field by field.
-import {
-    flatten,
-    isComparison,
-    isPipeline,
-    isProfile,
-    nameOf,
-    titleOf,
-    type Document,
-} from "./documents";
+import { flatten, isComparison, isPipeline, isProfile, nameOf, type Document } from "./documents";
 import { h } from "./dom";
 import { shownOf, type Envelope, type Shown, type View } from "./envelope";
 import { shell, type Page } from "./shell";
@@ -16,21 +8,28 @@ import type { Comparison } from "./view_types";
 import { select } from "./ui";
 import { compareSections, labels } from "./views/compare";
 import { documentSections } from "./views/document";
-import { pipelineSections, pipelineUnder } from "./views/pipeline";
 import { pipelinesSections } from "./views/pipelines";
 import { profileSections, profileUnder } from "./views/profile";
 
 // The views that came with documents.
 const views = new WeakMap<Document, View>();
 
+export function keepView(d: Document, view: View | null | undefined): Document {
+    if (view) views.set(d, view);
+    flatten([d]).forEach((inner, i) => view?.inner?.[i] && views.set(inner, view.inner[i]));
+    return d;
+}
+
 export function pageOf(d: Document, shown: Shown): Page {
-    if (isProfile(d))
-        return { title: nameOf(d), under: profileUnder(d), sections: profileSections(d, shown) };
-    if (isPipeline(d))
-        return { title: titleOf(d), under: pipelineUnder(d), sections: pipelineSections(d, shown) };
     const view = views.get(d);
+    if (isProfile(d))
+        return {
+            title: nameOf(d),
+            under: profileUnder(d),
+            sections: profileSections(d, view, shown),
+        };
     return {
-        title: view?.title || String(d.model ?? d.schema ?? "Result"),
+        title: String(d.title ?? (view?.title || (d.model ?? d.schema ?? "Result"))),
         under: view?.under,
         sections: documentSections(d, view, shown),
     };
@@ -103,9 +102,6 @@ function firstPage(documents: Document[], shown: Shown, go: (page: Page) => void
 export function startReport(app: HTMLElement, envelope: Envelope): void {
     const frame = shell(envelope.tool);
     app.replaceChildren(frame.root);
-    envelope.documents.forEach((d, i) => {
-        const view = envelope.views?.[i];
-        if (view) views.set(d, view);
-    });
+    envelope.documents.forEach((d, i) => keepView(d, envelope.views?.[i]));
     frame.show(firstPage(envelope.documents, shownOf(envelope), frame.show));
 }

@@ -1,7 +1,7 @@
 // Adds a result to the history, or shows what a model costs.
 import { api } from "../api";
 import { clear, h, type Child } from "../dom";
-import { pageOf } from "../report";
+import { keepView, pageOf } from "../report";
 import type { Page } from "../shell";
 import { link, linkButton, trouble } from "./links";
 import type { State } from "./state";
@@ -18,7 +18,8 @@ async function addResult(file: File): Promise<Child> {
 }
 
 async function showModel(s: State, file: File): Promise<void> {
-    const page = pageOf(await api.addModel(file.name, file), s.shown);
+    const { document, view } = await api.addModel(file.name, file);
+    const page = pageOf(keepView(document, view), s.shown);
     s.frame.show({
         ...page,
         under: [page.under, " · not saved"],

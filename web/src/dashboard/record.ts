@@ -1,8 +1,8 @@
 // One record of the history, and several of them side by side.
 import { api } from "../api";
-import { isProfile, nameOf } from "../documents";
+import { isProfile, nameOf, type Document } from "../documents";
 import { clear, h } from "../dom";
-import { pageOf, pageOfMany } from "../report";
+import { keepView, pageOf, pageOfMany } from "../report";
 import type { Page } from "../shell";
 import type { HistoryRecord } from "../types";
 import { button } from "../ui";
@@ -78,8 +78,13 @@ async function rowOf(id: number, model: string): Promise<HistoryRecord | undefin
     }
 }
 
+async function open(id: number | string): Promise<Document> {
+    const { document, view } = await api.record(id);
+    return keepView(document, view);
+}
+
 export async function recordPage(s: State, id: number): Promise<Page> {
-    const doc = await api.record(id);
+    const doc = await open(id);
     const page = pageOf(doc, s.shown);
     const record = await rowOf(id, String(doc.model ?? ""));
     const trend =
@@ -92,7 +97,7 @@ export async function recordPage(s: State, id: number): Promise<Page> {
 }
 
 export async function comparePage(s: State, ids: string[]): Promise<Page> {
-    const list = await Promise.all(ids.map((id) => api.record(id)));
+    const list = await Promise.all(ids.map(open));
     const comparison = await api.compare(ids).catch(() => undefined);
     return pageOfMany(list, comparison, s.shown, s.frame.show);
 }

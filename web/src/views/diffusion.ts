@@ -1,6 +1,5 @@
-// Diffusion: what a generation costs by component, step and size.
+// Charts of an image pipeline: its components, and how the cost grows.
 import { figure, tabulate, type TableData } from "../charts";
-import type { Shown } from "../envelope";
 import * as f from "../format";
 import {
     axisTip,
@@ -17,59 +16,9 @@ import {
 } from "../plot";
 import { palette } from "../theme";
 import type { Component, DiffusionPipeline, Sweep, SweepPoint } from "../view_types";
-import { cards, column, numbers, pair, section, table, type Column } from "../ui";
-import { h } from "../dom";
-import { pipelineWarnings } from "./warnings";
+import { pair } from "../ui";
 
 const spaced = (s: string): string => s.replace(/_/g, " ");
-
-export const diffusionUnder = (d: DiffusionPipeline): string =>
-    `${d.width}×${d.height} · ${d.num_inference_steps} steps · guidance ${d.guidance_scale}`;
-
-function summary(d: DiffusionPipeline): HTMLElement {
-    const size = `${d.width}×${d.height}, batch ${d.batch ?? 1}`;
-    const seconds = d.inference_time_seconds;
-    return cards([
-        {
-            name: "Total",
-            value: f.si(d.total_macs),
-            exact: f.whole(d.total_macs),
-            note: `MACs; ${f.si(d.total_flops)} FLOPs`,
-        },
-        {
-            name: "A step of the denoiser",
-            value: f.si(d.macs_per_step),
-            note: `MACs, ${f.whole(d.passes_per_step)} × ${f.si(d.macs_per_pass)}`,
-        },
-        {
-            name: "Everything, per step",
-            value: f.si(d.amortised_macs_per_step),
-            note: "MACs, total divided by steps",
-        },
-        {
-            name: "Denoiser",
-            value: f.si(d.total_params),
-            exact: f.whole(d.total_params),
-            note: `parameters of the ${d.model_component ?? "denoiser"}`,
-        },
-        {
-            name: "Pipeline",
-            value: f.si(d.pipeline_params),
-            exact: f.whole(d.pipeline_params),
-            note: "parameters",
-        },
-        {
-            name: "Steps",
-            value: f.whole(d.num_inference_steps),
-            note: `guidance ${f.fixed(d.guidance_scale, 1)}, ${size}`,
-        },
-        f.isNumber(seconds) && {
-            name: "Inference time",
-            value: f.ms(seconds * 1000),
-            note: "measured, call by call",
-        },
-    ]);
-}
 
 // ---- components ----
 
@@ -184,33 +133,6 @@ function componentAttention(list: Component[]): HTMLElement {
     });
 }
 
-const componentColumns: Column<Component>[] = [
-    column("Component", (c) => [
-        spaced(c.name),
-        c.model && h("span", { class: "soft" }, " " + c.model),
-    ]),
-    numbers("Parameters", (c) => f.si(c.parameters)),
-    numbers("Weights", (c) => f.bytes(c.weight_bytes)),
-    numbers("Activations", (c) => f.bytes(c.activations_peak_bytes)),
-    numbers("Calls", (c) => f.whole(c.calls)),
-    numbers("MACs of a call", (c) => f.si(c.macs_per_call)),
-    numbers("MACs", (c) => f.si(c.macs)),
-    numbers("Share", (c) => f.percent(c.percent, 2)),
-    column("", (c) => c.error ?? (f.isNumber(c.time_ms) ? f.ms(c.time_ms) : "")),
-];
-
-function componentSection(list: Component[], shown: Shown): HTMLElement {
-    const counted = list.filter((c) => !c.error);
-    return section(
-        "components",
-        "Components",
-        shown.graphs &&
-            counted.length > 0 &&
-            pair(componentMacs(counted), componentAttention(counted)),
-        table("Components", componentColumns, list, (c) => (c.error ? "failed" : undefined)),
-    );
-}
-
 // ---- sweeps ----
 
 function sweepNote({ exponents, over }: Sweep): string | undefined {
@@ -269,16 +191,14 @@ function sweepChart(s: Sweep, i: number): HTMLElement {
     });
 }
 
-function sweepSection(list: Sweep[]): HTMLElement | null {
-    return list.length ? section("sweeps", "How it grows", pair(list.map(sweepChart))) : null;
-}
+// ---- all of them ----
 
-// ---- the sections ----
-
-export function diffusionSections(d: DiffusionPipeline, shown: Shown): (HTMLElement | null)[] {
+export function diffusionCharts(d: DiffusionPipeline): HTMLElement[] {
+    const counted = (d.components ?? []).filter((c) => !c.error);
+    const components = [componentMacs(counted), componentAttention(counted)];
+    const sweeps = (d.sweeps ?? []).map(sweepChart);
     return [
-        section("summary", "Summary", summary(d), pipelineWarnings(d.warnings)),
-        componentSection(d.components ?? [], shown),
-        shown.graphs ? sweepSection(d.sweeps ?? []) : null,
+        ...(counted.length ? [pair(components)] : []),
+        ...(sweeps.length ? [pair(sweeps)] : []),
     ];
 }

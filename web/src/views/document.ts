@@ -1,19 +1,22 @@
-// Documents that are no profile (scalings, validations, checks, plans of capacity, trends, lists of
-// runs, machines): the figures and tables that assay made of them, and a chart where one says more.
+// Documents that are no profile (pipelines, scalings, validations, checks, plans of capacity, trends,
+// lists of records, machines): the figures and tables that assay made of them, and a chart where one says more.
 // The view comes with the document (src/report/view.h); without it the fields are shown as they
 // are.
 import { isComparison, kindOf, type Document } from "../documents";
 import { h, type Child } from "../dom";
-import type { Shown, View, ViewTable } from "../envelope";
-import { cards, longTable, markedBanner, over, panel, section, soft, type Column } from "../ui";
+import type { Shown, View, ViewGroup, ViewTable } from "../envelope";
+import { longTable, over, panel, section, soft, type Column } from "../ui";
 import { capacitySection } from "./capacity";
 import { checkSection } from "./check";
 import { comparisonSection } from "./comparison";
 import { genericSections } from "./generic";
 import { machineSection } from "./machine";
+import { pipelineSection } from "./pipeline";
 import { scalingSection } from "./scaling";
+import { groupView, summaryView } from "./summary";
 import { trendSection } from "./trend";
 import { validationSection } from "./validation";
+import { warningsView } from "./warnings";
 
 // ---- what is drawn of each kind ----
 
@@ -23,6 +26,7 @@ const row = <T extends Document>(kind: string, draw: Draw<T>): [string, Draw<Doc
     (d) => draw(d as T),
 ];
 const drawings = new Map([
+    row("assay.pipeline", pipelineSection),
     row("assay.scaling", scalingSection),
     row("assay.capacity", capacitySection),
     row("assay.check", checkSection),
@@ -66,27 +70,26 @@ addEventListener("beforeprint", () =>
     }),
 );
 
-function summary(view: View): HTMLElement {
+function documentSummary(d: Document, view: View): HTMLElement {
     const basis = [...view.remarks, ...view.cut].map((r): Child => soft(r));
-    return section(
-        "summary",
-        "Summary",
-        view.banners.map((b) => markedBanner(b.tone, b.text)),
-        view.groups.map((g) => [g.title && over(g.title), cards(g.facts)]),
+    return summaryView(
+        view,
         view.tables.filter((t) => t.first).map(titled),
         view.lines.length > 0 &&
             panel(
                 "Notes",
                 view.lines.map((l): Child => h("p", null, l)),
             ),
-        basis.length > 0 && panel("What this rests on", basis),
+        basis.length > 0 && panel("Basis", basis),
+        warningsView(d),
     );
 }
 
 const FEW = 4;
-function details(tables: ViewTable[]): HTMLElement | null {
-    if (!tables.length) return null;
-    return section("tables", "Details", tables.map(tables.length > FEW ? folded : titled));
+function details(groups: ViewGroup[], tables: ViewTable[]): HTMLElement | null {
+    if (!tables.length && !groups.length) return null;
+    const shownTables = tables.map(tables.length > FEW ? folded : titled);
+    return section("tables", "Details", groups.map(groupView), shownTables);
 }
 
 export function documentSections(
@@ -98,11 +101,12 @@ export function documentSections(
     if (!view) return [drawn, ...genericSections(d)]; // of the dashboard
     // The layers of a comparison have a table of their own.
     const isOwn = (t: ViewTable) => isComparison(d) && t.title.startsWith("Layers");
+    const groups = view.groups.filter((g) => !g.first);
     const rest = view.tables.filter((t) => !t.first && !isOwn(t));
     return [
-        summary(view),
+        documentSummary(d, view),
         drawn,
         isComparison(d) ? comparisonSection(d, shown) : null,
-        shown.details ? details(rest) : null,
+        shown.details ? details(groups, rest) : null,
     ];
 }

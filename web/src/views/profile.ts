@@ -1,6 +1,6 @@
 // A profile, section by section; what it does not hold is not there.
 import type { Child } from "../dom";
-import type { Shown } from "../envelope";
+import type { Shown, View } from "../envelope";
 import * as f from "../format";
 import type { Config, Profile, ProfileEngine } from "../types";
 import { banner } from "../ui";
@@ -18,11 +18,11 @@ import { memoryView } from "./memory";
 import { rooflineView } from "./roofline";
 import { summaryView } from "./summary";
 import { trainingView } from "./training";
+import { warningsView } from "./warnings";
 import { watchView } from "./watch";
 import { workView } from "./work";
 
 const views: ((p: Profile, shown: Shown) => HTMLElement | null)[] = [
-    summaryView,
     watchView,
     workView,
     rooflineView,
@@ -41,10 +41,15 @@ const views: ((p: Profile, shown: Shown) => HTMLElement | null)[] = [
 ];
 
 // A result that is not as it should be loses the section it breaks, not the page.
-export function profileSections(p: Profile, shown: Shown): (HTMLElement | null)[] {
-    return views.map((view) => {
+export function profileSections(
+    p: Profile,
+    view: View | undefined,
+    shown: Shown,
+): (HTMLElement | null)[] {
+    const summary = () => summaryView(view, warningsView(p));
+    return [summary, ...views].map((part) => {
         try {
-            return view(p, shown);
+            return part(p, shown);
         } catch (error) {
             const why = error instanceof Error ? error.message : String(error);
             return banner("fair", `A part of this result could not be shown: ${why}`);
