@@ -1,7 +1,7 @@
 /* Groups of layers that may run as one kernel, and the patterns in a file. */
 #include <assay/study.h>
 
-#include "jobs/fuse.h"
+#include "jobs/job.h"
 
 #include "api/result.h"
 

@@ -6,7 +6,7 @@
 #include <assert.h>
 
 #include "api/result.h"
-#include "jobs/machine.h"
+#include "jobs/job.h"
 
 #define MACHINE_ARENA ((size_t)32 << 20)
 

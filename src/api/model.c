@@ -4,7 +4,8 @@
 #include <stdio.h>
 
 #include "api/result.h"
-#include "jobs/export.h"
+#include "formats/onnx_write.h"
+#include "jobs/job.h"
 #include "jobs/measure.h"
 #include "profile/profile_fields.h"
 

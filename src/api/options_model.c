@@ -1,7 +1,7 @@
 /* Options of the model: which one it is, its sizes, its number type. */
 #include "api/api.h"
 #include "base/sbuf.h"
-#include "jobs/map.h"
+#include "jobs/job.h"
 #include "rewrite/precision.h"
 
 #define DIM_MAX ((int64_t)1 << 40)

@@ -4,7 +4,7 @@
 #include <assert.h>
 
 #include "api/result.h"
-#include "jobs/scaling.h"
+#include "jobs/job.h"
 #include "profile/scaling.h"
 
 static assay_status judge_strict(const assay_options *o, const scaling *s, assay_error *err)

@@ -1,7 +1,8 @@
 /* Validation of our counts against those of other tools. */
 #include <assay/study.h>
 
-#include "jobs/validate.h"
+#include "jobs/job.h"
+#include "profile/validation.h"
 
 #include "api/result.h"
 

@@ -7,8 +7,9 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "jobs/race.h"
-#include "report/generation.h"
+#include "profile/pipeline.h"
 #include "report/page.h"
+#include "report/report.h"
 
 enum { RESULTS_MOST = 64 };
 

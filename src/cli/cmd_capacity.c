@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/views.h"
+#include "cli/job.h"
 
 typedef struct reading {
     assay_result *profiles[CLI_MAX_WORDS];

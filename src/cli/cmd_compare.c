@@ -1,10 +1,10 @@
 /* assay compare: models or results side by side. */
 #include <string.h>
 
+#include "cli/job.h"
 #include "cli/keep.h"
 #include "cli/run.h"
 #include "cli/values.h"
-#include "cli/views.h"
 
 typedef struct comparing {
     assay_result *profiles[CLI_MAX_WORDS];

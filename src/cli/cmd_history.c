@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/views.h"
+#include "cli/job.h"
 
 typedef struct history_task {
     cli_args *args;

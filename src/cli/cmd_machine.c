@@ -2,9 +2,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/job.h"
 #include "cli/keep.h"
 #include "cli/run.h"
-#include "cli/views.h"
 
 /* ---- while it runs ---- */
 

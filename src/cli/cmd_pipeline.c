@@ -1,8 +1,8 @@
 /* assay pipeline: what a generation costs. */
 #include <string.h>
 
+#include "cli/job.h"
 #include "cli/keep.h"
-#include "cli/views.h"
 
 typedef struct showing {
     assay_result *list[CLI_MAX_WORDS];

@@ -1,7 +1,7 @@
 /* assay report: documents that were saved, rendered again: one in any format, several side by side. */
 #include <string.h>
 
-#include "cli/views.h"
+#include "cli/job.h"
 
 typedef struct reading {
     assay_result *list[CLI_MAX_WORDS];

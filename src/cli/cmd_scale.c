@@ -1,5 +1,5 @@
 /* assay scale: the cost of a model over a grid of sizes. */
-#include "cli/views.h"
+#include "cli/job.h"
 
 typedef struct scaling {
     assay_result *result;

@@ -1,7 +1,7 @@
 /* assay trend: a metric over the records of a model, with alerts. */
 #include <string.h>
 
-#include "cli/views.h"
+#include "cli/job.h"
 
 /* Under the sentence the alert itself, with a mark at the place. */
 static int complain_at(const cli_args *a, const assay_error *err)

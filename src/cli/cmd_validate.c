@@ -1,5 +1,5 @@
 /* assay validate: our counts beside those of other tools. */
-#include "cli/views.h"
+#include "cli/job.h"
 
 static int run_validate(cli_args *args)
 {

@@ -44,4 +44,10 @@ typedef assay_status cli_make_fn(assay_model *model, const assay_options *option
                                  assay_result **out, assay_error *err);
 int cli_job_view(cli_args *args, cli_make_fn *make, const char *view);
 
+/* ---- results in every view that was asked for ---- */
+
+/* Of a job whose outputs are open. An exit code; complained about. */
+int cli_view(cli_job *j, const assay_result *result);
+int cli_views(cli_job *j, const assay_result *const *results, size_t n_results);
+
 #endif

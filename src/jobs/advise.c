@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "device/host.h"
 #include "jobs/hooks.h"
-#include "jobs/map.h"
+#include "jobs/job.h"
 #include "jobs/sizes.h"
 #include "study/smaller.h"
 

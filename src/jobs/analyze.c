@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "jobs/batch.h"
 #include "jobs/hooks.h"
-#include "jobs/map.h"
+#include "jobs/job.h"
 #include "profile/profile_fields.h"
 #include "study/language.h"
 

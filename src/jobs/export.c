@@ -1,6 +1,7 @@
 /* Writing a model as an ONNX file: built with the parameters asked for, brought to the opset asked for,
  * converted to the precision asked for, written with its own weights or reproducible random ones. */
-#include "jobs/export.h"
+#include "formats/onnx_write.h"
+#include "jobs/job.h"
 
 #include "jobs/hooks.h"
 #include "jobs/precision.h"

@@ -1,5 +1,5 @@
 /* Groups of layers that may run as one kernel, and the patterns in a file. */
-#include "jobs/fuse.h"
+#include "jobs/job.h"
 
 #include "analyze/fuse.h"
 #include "jobs/hooks.h"

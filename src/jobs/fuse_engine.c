@@ -6,7 +6,7 @@
 
 #include "analyze/fuse.h"
 #include "base/file.h"
-#include "jobs/fuse.h"
+#include "jobs/job.h"
 #include "jobs/kernels.h"
 
 typedef struct beside {

@@ -96,4 +96,38 @@ assay_status job_advise(assay_model *model, const assay_options *o,
 assay_status job_map(assay_model *model, const assay_options *o, assay_result **out,
                      assay_error *err);
 
+/* ---- jobs of one function each ---- */
+
+struct machine;
+struct onnx_written;
+struct validation;
+
+/* The model as an ONNX file. */
+assay_status job_export(assay_model *m, const char *path, const assay_options *o,
+                        struct onnx_written *got, assay_error *err);
+/* How the cost of a model grows with its sizes: over the ranges of the options, of which there is at least
+ * one; the result is in the arena. */
+assay_status job_scale(assay_model *m, const assay_options *o, arena *a, scaling *out,
+                       assay_error *err);
+/* This machine, measured. Fills out; what was learnt before and still holds is read into the arena. */
+assay_status job_machine_measure(const assay_options *o, const assay_hooks *hooks, arena *a,
+                                 struct machine *out, assay_error *err);
+/* Our counts beside those of other tools. Names or paths; none: the usual ones. Fills out, whose arena is there. */
+assay_status job_validate(const char *const *models, size_t n_models, const assay_options *o,
+                          struct validation *out, assay_error *err);
+/* Groups and patterns; beside the engine's kernels when the options ask for it. */
+assay_status job_fuse(assay_model *model, const assay_options *options, assay_result **out,
+                      assay_error *err);
+/* Fills p->fusion->engine; ASSAY_ERR_ENGINE when there is none. */
+assay_status job_fuse_engine(assay_model *model, const assay_options *o, profile *p,
+                             assay_error *err);
+/* Whether a value of --precision is a list of precisions of devices: "fp32,tf32,int8". */
+bool job_is_precision_list(str value);
+/* The ridge of the device that the options name, at their precision or the model's native one; nothing when they
+ * name none. */
+assay_status job_ridge(const assay_model *m, const assay_options *o, arena *work, double *threshold,
+                       str *name, assay_error *err);
+/* The one device that the options name: its id, in `work`, and its memory in bytes. 0 when there is none. */
+double job_named_device(const assay_options *o, arena *work, str *id);
+
 #endif

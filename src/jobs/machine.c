@@ -1,6 +1,7 @@
 /* This machine, measured. The engine's part, what going from one kernel to the next costs, is added here: measure/
  * cannot write models. */
-#include "jobs/machine.h"
+#include "device/machine.h"
+#include "jobs/job.h"
 
 #include <stdio.h>
 #include <stdlib.h>

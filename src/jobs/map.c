@@ -12,7 +12,7 @@
 #include "device/machine.h"
 #include "jobs/batch.h"
 #include "jobs/hooks.h"
-#include "jobs/map.h"
+#include "jobs/job.h"
 
 static const int64_t usual_batches[] = {1, 2, 4, 8, 16, 32};
 enum { BATCHES_MAX = 64 };

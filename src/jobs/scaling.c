@@ -1,5 +1,5 @@
 /* How the cost of a model grows with its sizes. */
-#include "jobs/scaling.h"
+#include "jobs/job.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -5,7 +5,8 @@
 
 #include "jobs/batch.h"
 #include "jobs/hooks.h"
-#include "jobs/validate.h"
+#include "jobs/job.h"
+#include "profile/validation.h"
 #include "study/live.h"
 #include "study/validate.h"
 

@@ -1,6 +1,17 @@
 /* "assay.scaling/1": the fields of a scaling. docs/scaling.md explains them. */
 #include "profile/scaling.h"
 
+const scaling_metric scaling_metrics[SCALING_METRICS] = {
+    [SCALING_MACS] = {"macs", "MACs", "mac", false},
+    [SCALING_FLOPS] = {"flops", "FLOPs", "flop", false},
+    [SCALING_TRAFFIC] = {"traffic_bytes", "traffic", "traffic bytes", true},
+    [SCALING_PARAMETERS] = {"parameters", "parameters", "params", false},
+    [SCALING_ACTIVATIONS] = {"activations_peak_bytes", "activations", "activations activation",
+                             true},
+    [SCALING_PEAK] = {"peak_bytes", "peak memory", "memory peak", true},
+    [SCALING_TRAINING] = {"training_bytes", "training", "training", true},
+};
+
 static const field axis_rows[] = {
     FIELD(scaling_axis, name, STR, NONE, "Size", "Name of the size that was varied."),
     FIELD(scaling_axis, kind, WORD, NONE, "Kind", "batch, input, dimension or parameter."),

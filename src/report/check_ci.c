@@ -5,9 +5,10 @@
  * failures, what is inconclusive is an error. GitHub's annotations are lines of "::error title=...::text"
  * (its "workflow commands"), with the bytes that end them escaped.
  */
-#include "report/check_ci.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "profile/verdicts.h"
+#include "report/report.h"
 #include "report/view.h"
 
 static bool is_bad(const verdict_row *r)

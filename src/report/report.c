@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "profile/profile_fields.h"
 #include "report/console.h"
-#include "report/report_view.h"
 
 static assay_status write_profile_csv(const profile *p, const report_options *o, sbuf *out,
                                       assay_error *err)

@@ -5,6 +5,7 @@
 #define REPORT_REPORT_H
 
 #include "base/error.h"
+#include "base/result.h"
 #include "base/sbuf.h"
 #include "profile/profile.h"
 #include "profile/profile_text.h"
@@ -55,5 +56,21 @@ assay_status report_json(const profile *p, const report_options *o, sbuf *out, a
 void report_fixed(sbuf *b, double v, int decimals);
 /* A CSV field, quoted where RFC 4180 asks for it. */
 void report_csv_field(sbuf *out, str s);
+
+/* A result as a view (report_result.c): console, md, csv, summary-html or view. ASSAY_ERR_USAGE for another. */
+assay_status report_view(const result_kind *kind, const void *data, str format,
+                         const report_options *o, sbuf *out, assay_error *err);
+/* Of a `verdicts`: "junit", else annotations of a workflow ("github"). */
+assay_status report_check_ci(const void *data, str format, const report_options *o, sbuf *out,
+                             assay_error *err);
+
+/* The record of a run over several image pipelines, which tools that generate images read. */
+typedef struct report_run {
+    str timestamp, prompt;
+} report_run;
+
+struct pipeline_result;
+void report_generation(const struct pipeline_result *const *list, uint32_t n, const report_run *run,
+                       sbuf *out);
 
 #endif

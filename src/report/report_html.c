@@ -15,7 +15,7 @@
 #include "profile/profile_read.h"
 #include "profile/result_kinds.h"
 #include "report/page.h"
-#include "report/report_view.h"
+#include "report/report.h"
 #include "report/view.h"
 
 #define PAGE_CONNECT "@ASSAY_CONNECT@"

@@ -4,10 +4,11 @@
 
 #include <assert.h>
 
+#include "profile/pipeline.h"
 #include "profile/profile_fields.h"
-#include "report/check_ci.h"
+#include "profile/profile_read.h"
+#include "profile/verdicts.h"
 #include "report/page.h"
-#include "report/report_view.h"
 #include "report/view.h"
 
 /* ---- views ---- */
@@ -151,4 +152,39 @@ assay_status report_result(const result_kind *kind, const void *data, str format
     else
         s = report_view(kind, data, format, o, out, err);
     return s == ASSAY_OK && out->failed ? err_no_memory(err) : s;
+}
+
+/* ---- formats of several ---- */
+
+assay_status report_json(const profile *p, const report_options *o, sbuf *out, assay_error *err)
+{
+    (void)o;
+    profile_write_json(p, out, 2);
+    return out->failed ? err_no_memory(err) : ASSAY_OK;
+}
+
+/* The record of a run over several models. Nothing was generated: the cost is counted, not run. */
+void report_generation(const pipeline_result *const *list, uint32_t n, const report_run *run,
+                       sbuf *out)
+{
+    json_writer w;
+    json_begin(&w, out, 2);
+    json_object(&w);
+    key_str(&w, "timestamp", run->timestamp);
+    key_str(&w, "prompt", run->prompt);
+    json_key(&w, "models");
+    json_array(&w);
+    for (uint32_t i = 0; i < n; i++) {
+        json_object(&w);
+        key_str(&w, "model_id", list[i]->model);
+        key_str(&w, "model_name", list[i]->title);
+        json_key(&w, "image_path");
+        json_null(&w);
+        json_key(&w, "compute_profile");
+        result_write_inside(&w, &diffusion_kind, list[i]);
+        json_end(&w);
+    }
+    json_end(&w);
+    json_end(&w);
+    sbuf_putc(out, '\n');
 }
