@@ -61,11 +61,11 @@ static void add_count(cli_table *t, uint64_t n)
 }
 
 static const cli_column model_columns[] = {{.title = "model"},
-                                           {.title = "family", .drop = 2},
+                                           {.title = "family", .drop = 3},
                                            {.title = "parameters", .right = true},
-                                           {.title = "GMACs", .right = true},
-                                           {.title = "input", .drop = 1},
-                                           {.title = "task", .drop = 3}};
+                                           {.title = "GMACs", .right = true, .drop = 1},
+                                           {.title = "input", .drop = 2},
+                                           {.title = "task", .drop = 4}};
 
 static void add_model(cli_table *t, const assay_model_info *m)
 {

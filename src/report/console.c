@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 
-enum { PARAGRAPH_MAX = 100, PAIR_MIN = 140, PAIR_GAP = 4 };
+enum { PARAGRAPH_MAX = 100, LONG_WORD_LINES = 6, PAIR_MIN = 140, PAIR_GAP = 4 };
 
 void console_on(console *c, console_style s)
 {
@@ -68,11 +68,14 @@ void console_heading(console *c, const char *title, const char *remark)
 {
     console_line(c);
     console_safe(c, STYLE_TITLE, str_of(title));
-    if (remark) {
+    bool beside = remark && text_width(str_of(title)) + 2 + text_width(str_of(remark)) <= c->width;
+    if (beside) {
         sbuf_puts(c->out, "  ");
         console_safe(c, STYLE_DIM, str_of(remark));
     }
     console_line(c);
+    if (remark && !beside)
+        console_words(c, STYLE_DIM, 2, false, str_of(remark));
 }
 
 void console_ms(sbuf *b, double ms)
@@ -113,6 +116,17 @@ static void put_word(sbuf *out, str word, unsigned room)
         text_safe(out, word);
 }
 
+/* A word that is wider than a line goes on below; what is left of it for the last one. */
+static str put_long_word(console *c, str word, unsigned indent, unsigned room)
+{
+    for (unsigned lines = 1; text_width(word) > room && lines < LONG_WORD_LINES; lines++) {
+        put_word(c->out, console_piece(&word, room), room);
+        console_line(c);
+        sbuf_repeat(c->out, " ", indent);
+    }
+    return word;
+}
+
 void console_words(console *c, console_style s, unsigned indent, bool inlined, str text)
 {
     unsigned limit = c->width < PARAGRAPH_MAX ? c->width : PARAGRAPH_MAX;
@@ -132,8 +146,10 @@ void console_words(console *c, console_style s, unsigned indent, bool inlined, s
             sbuf_putc(c->out, ' ');
             used++;
         }
+        word = put_long_word(c, word, indent, room);
         put_word(c->out, word, room);
-        used += w;
+        w = text_width(word);
+        used += w > room ? room : w;
     }
     if (s != STYLE_PLAIN)
         console_on(c, STYLE_PLAIN);

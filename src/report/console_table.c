@@ -133,7 +133,7 @@ static uint32_t character_size(str s, uint32_t at)
 }
 
 /* What fits into the width, up to a blank or another break that is not too far to the left. */
-static str take_line(str *rest, unsigned width)
+str console_piece(str *rest, unsigned width)
 {
     uint32_t fits = 0, at_break = 0, at_blank = 0;
     while (fits < rest->n) {
@@ -201,7 +201,7 @@ static void print_row(const console_table *t, console *c, const layout *l, str *
         for (unsigned k = 0; k < t->n_columns; k++) {
             line[k] = (str){0};
             if (l->shown[k] && texts[k].n)
-                line[k] = t->columns[k].min ? take_line(&texts[k], l->width[k]) : texts[k];
+                line[k] = t->columns[k].min ? console_piece(&texts[k], l->width[k]) : texts[k];
             if (!t->columns[k].min)
                 texts[k] = (str){0};
             more |= l->shown[k] && texts[k].n;

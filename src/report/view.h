@@ -188,6 +188,7 @@ typedef struct view_table_row {
     const char *rest;  /* name of a last row that sums what is not shown; or NULL */
     const char *when;  /* conditions */
     bool untitled;
+    bool wraps; /* see view_table */
     bool first; /* with a title: see view_section */
 } view_table_row;
 

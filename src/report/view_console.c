@@ -5,7 +5,14 @@
 #include "report/console.h"
 #include "report/view.h"
 
-enum { FIRST_WARNINGS = 4, TITLE_LEAST = 24, GAP = 2, NOTE_LEAST = 20 };
+enum {
+    FIRST_WARNINGS = 4,
+    TITLE_LEAST = 24,
+    GAP = 2,
+    VIEW_COLUMNS_MOST = 256,
+    WIDEST = 250,
+    NOTE_LEAST = 20
+};
 
 static console_style style_of(view_tone tone)
 {
@@ -99,10 +106,11 @@ static unsigned width_needed(const view_table *t, uint32_t i)
         unsigned cell = text_width(t->cells[(size_t)r * t->n_columns + i]);
         width = cell > width ? cell : width;
     }
-    return width + GAP;
+    width += i == 0 && view_has_marks(t) ? 2 : 0;
+    return (width < WIDEST ? width : WIDEST) + GAP;
 }
 
-static console_column column_of(const view_table *t, uint32_t i)
+static console_column column_of(const view_table *t, uint32_t i, bool wrapped)
 {
     const view_head *h = &t->heads[i];
     return (console_column){.title = t->untitled  ? NULL
@@ -110,7 +118,7 @@ static console_column column_of(const view_table *t, uint32_t i)
                                                   : "",
                             .right = h->right,
                             .drop = h->drop,
-                            .min = t->wraps             ? (uint8_t)(width_needed(t, i) - GAP)
+                            .min = wrapped              ? (uint8_t)(width_needed(t, i) - GAP)
                                    : h->right || h->bar ? 0
                                    : h->min             ? h->min
                                                         : 10};
@@ -179,47 +187,78 @@ static void pad_unit(console_table *c, str cell, unsigned unit)
         sbuf_repeat(&c->text, " ", unit - own);
 }
 
-/* The first column, and those from `from` to before `to`. */
-static void put_columns(console *k, const view_table *t, uint32_t from, uint32_t to)
+/* Columns of a table in their order. */
+typedef struct column_list {
+    uint32_t of[VIEW_COLUMNS_MOST];
+    uint32_t n;
+} column_list;
+
+static void put_columns(console *k, const view_table *t, const column_list *list, bool wrapped)
 {
     console_column columns[TABLE_MAX_COLUMNS] = {{0}};
     unsigned units[TABLE_MAX_COLUMNS];
-    uint32_t n = 0;
+    uint32_t n = list->n < TABLE_MAX_COLUMNS ? list->n : TABLE_MAX_COLUMNS;
     console_table c;
-    for (uint32_t i = from - 1; i < to && n < TABLE_MAX_COLUMNS; i++, n++) {
-        uint32_t of = n ? i : 0;
-        columns[n] = column_of(t, of);
-        units[n] = t->wraps ? 0 : widest_unit(t, of);
+    for (uint32_t i = 0; i < n; i++) {
+        columns[i] = column_of(t, list->of[i], wrapped);
+        units[i] = wrapped ? 0 : widest_unit(t, list->of[i]);
     }
     table_begin(&c, columns, n, 2);
     for (uint32_t r = 0; r < t->n_rows; r++)
         for (uint32_t i = 0; i < n; i++) {
-            uint32_t of = i ? from + i - 1 : 0;
-            put_cell(&c, t, r, of);
-            pad_unit(&c, t->cells[(size_t)r * t->n_columns + of], units[i]);
+            put_cell(&c, t, r, list->of[i]);
+            pad_unit(&c, t->cells[(size_t)r * t->n_columns + list->of[i]], units[i]);
         }
     table_print(&c, k);
 }
 
-static void put_wrapped(console *k, const view_table *t)
+/* All, or those that are never dropped. */
+static column_list columns_of(const view_table *t, bool all)
 {
-    for (uint32_t from = 1, to; from < t->n_columns; from = to) {
-        unsigned used = width_needed(t, 0) + width_needed(t, from);
-        to = from + 1;
-        while (to < t->n_columns && used + width_needed(t, to) <= k->width)
-            used += width_needed(t, to++);
-        if (from > 1)
+    column_list list = {.n = 0};
+    for (uint32_t i = 0; i < t->n_columns && list.n < VIEW_COLUMNS_MOST; i++)
+        if (all || !t->heads[i].drop)
+            list.of[list.n++] = i;
+    return list;
+}
+
+/* As many columns as fit, the others below, each time behind the first column. */
+static void put_wrapped(console *k, const view_table *t, const column_list *all)
+{
+    for (uint32_t from = 1; from < all->n;) {
+        column_list some = {.of = {all->of[0]}, .n = 1};
+        unsigned used = width_needed(t, all->of[0]);
+        bool again = from > 1;
+        do {
+            used += width_needed(t, all->of[from]);
+            some.of[some.n++] = all->of[from++];
+        } while (from < all->n && some.n < TABLE_MAX_COLUMNS &&
+                 used + width_needed(t, all->of[from]) <= k->width);
+        if (again)
             console_line(k);
-        put_columns(k, t, from, to);
+        put_columns(k, t, &some, true);
     }
+}
+
+/* Whether the columns that are never dropped have room beside each other. */
+static bool has_room(const console *k, const view_table *t, const column_list *kept)
+{
+    unsigned sum = 0;
+    for (uint32_t i = 0; i < kept->n; i++) {
+        const view_head *h = &t->heads[kept->of[i]];
+        unsigned needed = width_needed(t, kept->of[i]), least = (h->min ? h->min : 10) + GAP;
+        sum += !h->right && !h->bar && least < needed ? least : needed;
+    }
+    return sum <= k->width;
 }
 
 static void put_table(console *k, const view_table *t)
 {
-    if (t->wraps)
-        put_wrapped(k, t);
+    column_list all = columns_of(t, true), kept = columns_of(t, t->wraps);
+    if (t->wraps || (kept.n > 1 && !has_room(k, t, &kept)))
+        put_wrapped(k, t, &kept);
     else
-        put_columns(k, t, 1, t->n_columns);
+        put_columns(k, t, &all, false);
     put_rest(k, t);
 }
 

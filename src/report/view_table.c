@@ -242,6 +242,7 @@ static void fill_table(const view *v, view_table *t, const table_fill *f, uint32
         fill_rest(v, t, f, shown, n);
     t->n_listed = rest ? t->n_rows : n;
     t->untitled = f->row->untitled;
+    t->wraps = f->row->wraps;
     t->more = f->row->more;
     drop_empty_columns(t);
 }

@@ -5,7 +5,7 @@
 #include "profile/comparison.h"
 #include "report/views.h"
 
-enum { TYPES_SHOWN = 12, PEAK_SHOWN = 5 };
+enum { TYPES_SHOWN = 12, COLUMNS_SHOWN = 8, PEAK_SHOWN = 5 };
 
 #define TOTAL(title_, member)                                       \
     {                                                               \
@@ -30,6 +30,31 @@ static const view_column total_columns[] = {
 };
 static const view_table_row total_tables[] = {
     {.path = "models", VIEW_COLUMNS(total_columns), .across = "{label:text}"},
+};
+
+/* More than four models do not fit beside each other: they are rows. */
+#define FEW  "5>models.@count"
+#define MANY "models.@count>4"
+
+static const view_column model_columns[] = {
+    VIEW_TEXT("Model", "{label:text}", .min = 12),
+    VIEW_NUMBER("Parameters", "{parameters:si}"),
+    VIEW_NUMBER("FLOPs", "{flops:si}"),
+    VIEW_NUMBER("", "[{+ratios.flops:ratio}]", .tone = TONE_DIM),
+    VIEW_NUMBER("MACs", "{macs:si}"),
+    VIEW_NUMBER("Model size", "{weight_bytes:bytes}"),
+    VIEW_NUMBER("Peak memory", "{peak_bytes:bytes}"),
+    VIEW_NUMBER("Median", "[{p50_ms:ms}]"),
+    VIEW_NUMBER("Samples/s", "[{samples_per_second:rate}]"),
+    VIEW_NUMBER("Memory used", "[{memory_used_bytes:bytes}]"),
+    VIEW_NUMBER("Traffic", "{memory:bytes}"),
+    VIEW_NUMBER("FLOPs/byte", "{arithmetic_intensity:intensity}"),
+    VIEW_NUMBER("Activations", "{activations_peak_bytes:bytes}"),
+    VIEW_NUMBER("Operators", "{operators:whole}"),
+    VIEW_NUMBER("FLOPs/param", "{flops_per_param:fixed1}"),
+};
+static const view_table_row model_tables[] = {
+    {.path = "models", VIEW_COLUMNS(model_columns), .wraps = true},
 };
 
 /* ---- a budget ---- */
@@ -104,8 +129,8 @@ static const view_line_row timing_lines[] = {
 
 /* ---- types ---- */
 
-/* "8.17 G    53×" */
-static str type_cell(const view *v, const field_value *type, uint32_t model)
+/* "8.17 G    53×", or the FLOPs alone; "–" where the model has none of the type. */
+static str type_cell(const view *v, const field_value *type, uint32_t model, bool counted)
 {
     field_value flops = fields_get(type, "flops"), count = fields_get(type, "count");
     field_value f = fields_item(&flops, model), n = fields_item(&count, model);
@@ -113,7 +138,8 @@ static str type_cell(const view *v, const field_value *type, uint32_t model)
     if (!fields_is_set(&n))
         return STR("–");
     text_si(&b, fields_number(&f), -1);
-    sbuf_printf(&b, "  %4" PRIu64 "×", n.u);
+    if (counted)
+        sbuf_printf(&b, "  %4" PRIu64 "×", n.u);
     str cell = b.failed ? (str){0} : str_copy(v->a, (str){b.p, (uint32_t)b.n});
     sbuf_free(&b);
     return cell;
@@ -132,7 +158,7 @@ static void fill_types(const view *v, view_table *t, const field_value *types,
         str *cells = t->cells + (size_t)r * t->n_columns;
         cells[0] = fields_get(&type, "type").text;
         for (uint32_t m = 0; m < models->n; m++)
-            cells[m + 1] = type_cell(v, &type, m);
+            cells[m + 1] = type_cell(v, &type, m, true);
     }
 }
 
@@ -147,6 +173,35 @@ static void add_types(view *v)
     t->wraps = true;
     fill_types(v, t, &types, &models);
 }
+
+/* Of many models: a row for each, a column for each type. */
+static void add_types_by_model(view *v)
+{
+    field_value types = fields_get(&v->root, "types"), models = fields_get(&v->root, "models");
+    uint32_t shown = v->o->verbose || types.n < COLUMNS_SHOWN ? types.n : COLUMNS_SHOWN;
+    view_table *t = shown && models.n ? view_add_table(v, shown + 1, models.n) : NULL;
+    if (!t)
+        return;
+    t->n_listed = models.n;
+    t->wraps = true;
+    t->heads[0] = (view_head){.title = STR("Model")};
+    for (uint32_t m = 0; m < models.n; m++) {
+        field_value model = fields_item(&models, m);
+        t->cells[(size_t)m * t->n_columns] = view_text(v, &model, "{label:text}");
+    }
+    for (uint32_t i = 0; i < shown; i++) {
+        field_value type = fields_item(&types, i);
+        t->heads[i + 1] = (view_head){.title = fields_get(&type, "type").text, .right = true};
+        for (uint32_t m = 0; m < models.n; m++)
+            t->cells[(size_t)m * t->n_columns + i + 1] = type_cell(v, &type, m, false);
+    }
+}
+
+static const view_line_row type_lines[] = {
+    {.text = "{types.@count:whole type} of operators; --verbose shows all.",
+     .when = "types.@count>8,!$verbose",
+     .tone = TONE_DIM},
+};
 
 /* ---- layers of two ---- */
 
@@ -237,7 +292,16 @@ static const view_section_row comparison_sections[] = {
      .first = true,
      .build = add_budget,
      VIEW_LINES(budget_lines)},
-    {.first = true, VIEW_TABLES(total_tables)},
+    {.title = "Totals",
+     .remark = "ratios are to the first",
+     .when = FEW,
+     .first = true,
+     VIEW_TABLES(total_tables)},
+    {.title = "Totals",
+     .remark = "the ratio is of FLOPs, to the first",
+     .when = MANY,
+     .first = true,
+     VIEW_TABLES(model_tables)},
     {.title = "Measured",
      .remark = "turn by turn in one process; time over that of the first",
      .when = "measured,measured.@last.interleaved=true",
@@ -250,7 +314,14 @@ static const view_section_row comparison_sections[] = {
      .first = true,
      VIEW_TABLES(timing_tables),
      VIEW_LINES(timing_lines)},
-    {.title = "FLOPs by operator type", .remark = "and how many operators", .build = add_types},
+    {.title = "FLOPs by operator type",
+     .remark = "and how many operators",
+     .when = FEW,
+     .build = add_types},
+    {.title = "FLOPs by operator type",
+     .when = MANY,
+     .build = add_types_by_model,
+     VIEW_LINES(type_lines)},
     {.title = "Layers behind the difference",
      .remark = "{same_layers:whole} are the same, {renamed_layers:whole} more but for the name",
      .when = "same_layers",
@@ -300,7 +371,6 @@ static const view_csv_row comparison_csv[] = {
 const view_kind comparison_view = {
     .of = &comparison_kind,
     .title = "Comparison",
-    .under = "ratios are to the first",
     VIEW_SECTIONS(comparison_sections),
     VIEW_CSV(comparison_csv),
     .begin = begin_comparison,

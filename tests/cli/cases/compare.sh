@@ -11,6 +11,6 @@ echo "== several results of one model are called by what differs"
 "$ASSAY" lenet -q -o a.json; cp a.json c.json
 "$ASSAY" lenet -q --batch 4 -o b.json
 "$ASSAY" compare a.json b.json -f csv | cut -d , -f 1,2
-"$ASSAY" compare a.json c.json b.json | sed -n 3p
+"$ASSAY" compare a.json c.json b.json | sed -n 4p
 "$ASSAY" compare a.json b.json -f md | head -n 1
 "$ASSAY" compare a.json c.json --json | grep -o '"label": "[^"]*"'
