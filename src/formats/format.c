@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/source.h"
 #include "formats/onnx_read.h"
+#include "formats/tflite/tflite.h"
 
 #define MAGIC(lit) .magic = (lit), .n_magic = (uint32_t)(sizeof(lit) - 1)
 
@@ -47,8 +48,8 @@ static const format_row formats[] = {
      .todo = TF_EXPORT "--keras FILE.h5 --output model.onnx"},
     {"keras", .suffix = ".hdf5", .what = "a Keras HDF5 model",
      .todo = TF_EXPORT "--keras FILE.hdf5 --output model.onnx"},
-    {"tflite", .suffix = ".tflite", MAGIC("TFL3"), .at = 4, .what = "a TensorFlow Lite model",
-     .todo = TF_EXPORT "--tflite FILE.tflite --output model.onnx"},
+    {"tflite", .suffix = ".tflite", .reader = FORMAT_FOREIGN, .read = tflite_read, MAGIC("TFL3"),
+     .at = 4},
     {"tensorflow", .suffix = ".pb", .what = "a TensorFlow graph",
      .todo = TF_EXPORT "--graphdef FILE.pb --inputs IN:0 --outputs OUT:0 --output model.onnx, or "
                        "--saved-model FOLDER for a saved model."},
@@ -243,6 +244,43 @@ const format_row *format_of_file(const char *path)
     if (!named && is_json(head, n))
         return first_of(FORMAT_CONFIG);
     return named;
+}
+
+/* ---- graphs of other formats ---- */
+
+/* Takes src in any case. Readers need an error to write to. */
+static assay_status read_foreign(const format_row *f, source *src, const char *path, size_t limit,
+                                 ir_model **out, assay_error *err)
+{
+    assay_error own;
+    err_clear(&own);
+    *out = NULL;
+    assay_status status = f->read(src, path, limit, out, &own);
+    if (status != ASSAY_OK)
+        source_close(src);
+    if (err)
+        *err = own;
+    return status;
+}
+
+assay_status format_read(const format_row *f, const char *path, size_t limit, ir_model **out,
+                         assay_error *err)
+{
+    source *src;
+    *out = NULL;
+    TRY(source_open(path, &src, err));
+    assay_status status = read_foreign(f, src, path, limit, out, err);
+    err_name_file(err, path);
+    return status;
+}
+
+assay_status format_read_bytes(const format_row *f, const void *bytes, uint64_t n, size_t limit,
+                               ir_model **out, assay_error *err)
+{
+    source *src;
+    *out = NULL;
+    TRY(source_memory(bytes, n, &src, err));
+    return read_foreign(f, src, NULL, limit, out, err);
 }
 
 assay_status format_refuse(const format_row *f, const char *path, assay_error *err)

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "formats/foreign.h"
 
 typedef enum format_reader {
     FORMAT_NOT_READ, /* recognised and refused */
@@ -11,6 +12,7 @@ typedef enum format_reader {
     FORMAT_CONFIG, /* describes a built-in architecture: model_config.h */
     FORMAT_SAFETENSORS,
     FORMAT_GGUF,
+    FORMAT_FOREIGN, /* a graph of its own operators: the row's `read` makes ours of it */
     FORMAT_READERS
 } format_reader;
 
@@ -20,10 +22,11 @@ typedef struct format_row {
     format_reader reader;
     const char *magic; /* bytes of its beginning, or NULL */
     uint32_t n_magic, at;
-    const char *within; /* what its first FORMAT_HEAD bytes hold beside the magic; or NULL */
-    bool container;     /* several formats look like this: a suffix says more */
-    const char *what;   /* what the file is, for those that are not read */
-    const char *todo;   /* what to do with it, then */
+    const char *within;    /* what its first FORMAT_HEAD bytes hold beside the magic; or NULL */
+    bool container;        /* several formats look like this: a suffix says more */
+    foreign_read_fn *read; /* FORMAT_FOREIGN */
+    const char *what;      /* what the file is, for those that are not read */
+    const char *todo;      /* what to do with it, then */
 } format_row;
 
 enum { FORMAT_HEAD = 512 }; /* bytes that tell what a file is */
@@ -34,6 +37,12 @@ const format_row *format_by_suffix(str path);
 const format_row *format_by_content(const void *head, uint64_t n, uint64_t size);
 /* By content, then by suffix. NULL when neither says anything. */
 const format_row *format_of_file(const char *path);
+/* The model of a file that a FORMAT_FOREIGN row reads. */
+assay_status format_read(const format_row *f, const char *path, size_t limit, ir_model **out,
+                         assay_error *err);
+/* The same of bytes, which are borrowed as long as the model lives. */
+assay_status format_read_bytes(const format_row *f, const void *bytes, uint64_t n, size_t limit,
+                               ir_model **out, assay_error *err);
 /* ASSAY_ERR_UNSUPPORTED: what the file is and what to do with it. */
 assay_status format_refuse(const format_row *f, const char *path, assay_error *err);
 

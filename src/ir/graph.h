@@ -156,9 +156,17 @@ enum {
     IR_VALUE_TRANSPOSED = 64,  /* a weight whose last two dims a checkpoint has the other way */
 };
 
+/* How a source stores real numbers as whole ones: real = scale * (stored - zero). Both are [1], or have one item for
+ * each index of `axis`. */
+typedef struct ir_quant {
+    const ir_tensor *scale, *zero; /* float32, int64; zero NULL: 0 */
+    int axis;
+} ir_quant;
+
 typedef struct ir_value {
     str name;
     ir_type declared;          /* kind NONE when nothing is declared */
+    const ir_quant *quant;     /* or NULL; DequantizeLinear has its own inputs instead */
     const ir_tensor *constant; /* initialiser, or the tensor of a Constant node */
     ir_id producer;            /* node, or IR_NONE */
     ir_id graph;

@@ -62,8 +62,8 @@ assay_status job_model_from_bytes(const void *bytes, size_t n, const char *name,
 void job_model_free(assay_model *model);
 /* Makes model->ir what the options ask for; a model from a file stays as it is. */
 assay_status job_model_build(assay_model *model, const assay_options *o, assay_error *err);
-/* A second copy of a model that came from an ONNX file, for rewrites; *out may be set after a failure too
- * (measure_model.c). */
+/* A second copy of a model that came from a file with a graph, for rewrites; *out may be set after a failure too
+ * (model.c). */
 assay_status job_model_again(const assay_model *m, ir_model **out, assay_error *err);
 /* Reads a configuration file into an empty model, whose arena is made when there is none. */
 assay_status job_model_configure(assay_model *m, const char *path, assay_error *err);

@@ -12,7 +12,6 @@
 #include "base/file.h"
 #include "base/num.h"
 #include "base/sbuf.h"
-#include "formats/onnx_read.h"
 #include "formats/onnx_write.h"
 #include "jobs/batch.h"
 #include "jobs/hooks.h"
@@ -20,18 +19,6 @@
 #include "jobs/precision.h"
 #include "rewrite/inline.h"
 #include "rewrite/lower.h"
-
-assay_status job_model_again(const assay_model *m, ir_model **out, assay_error *err)
-{
-    const onnx_read_options opt = {.memory_limit = JOB_MODEL_BYTES,
-                                   .folder = m->folder.n ? m->folder.p : NULL};
-    TRY(m->bytes ? onnx_read_bytes(m->bytes, m->n_bytes, &opt, out, err)
-                 : onnx_read_file(m->ir->name.p, &opt, out, err));
-    assay_status s = rewrite_inline(*out, err);
-    if (s == ASSAY_OK)
-        (*out)->name = m->ir->name;
-    return s;
-}
 
 /* ---- static facts ---- */
 

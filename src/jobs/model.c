@@ -49,15 +49,17 @@ static bool has_slash(const char *word)
     return strchr(word, '/') != NULL;
 }
 
-static assay_status open_path(const char *path, const format_row *f, ir_model **ir,
-                              assay_error *err)
+static assay_status read_path(const char *path, ir_model **ir, assay_error *err)
 {
+    const format_row *f = format_of_file(path);
     const onnx_read_options opt = {.memory_limit = JOB_MODEL_BYTES};
     file_info info = file_stat(path);
     if (info.exists && info.is_dir)
         return stored_refuse_folder(path, err);
     if (info.exists && f && f->reader == FORMAT_NOT_READ)
         return format_refuse(f, path, err);
+    if (info.exists && f && f->reader == FORMAT_FOREIGN)
+        return format_read(f, path, JOB_MODEL_BYTES, ir, err);
     /* What is not recognised is taken for ONNX; the reader says so when it is not. */
     return onnx_read_file(path, &opt, ir, err);
 }
@@ -138,7 +140,7 @@ static assay_status open_file(const char *path, assay_model **out, assay_error *
         return open_stored(f, path, out, err);
     if (f && f->reader == FORMAT_CONFIG && !folder)
         return open_config(path, out, err);
-    TRY(open_path(path, f, &ir, err));
+    TRY(read_path(path, &ir, err));
     return finish_model(ir, str_of(path), out, err);
 }
 
@@ -159,19 +161,38 @@ assay_status job_model_open(const char *model, assay_model **out, assay_error *e
     return open_file(model, out, err);
 }
 
+static assay_status read_bytes(const void *bytes, size_t n, const char *folder, ir_model **ir,
+                               assay_error *err)
+{
+    const onnx_read_options opt = {.memory_limit = JOB_MODEL_BYTES, .folder = folder};
+    const format_row *f = format_by_content(bytes, n < FORMAT_HEAD ? n : FORMAT_HEAD, n);
+    return f && f->reader == FORMAT_FOREIGN
+               ? format_read_bytes(f, bytes, n, JOB_MODEL_BYTES, ir, err)
+               : onnx_read_bytes(bytes, n, &opt, ir, err);
+}
+
 assay_status job_model_from_bytes(const void *bytes, size_t n, const char *name, const char *folder,
                                   assay_model **out, assay_error *err)
 {
-    const onnx_read_options opt = {.memory_limit = JOB_MODEL_BYTES, .folder = folder};
     ir_model *ir = NULL;
     err_clear(err);
     *out = NULL;
-    TRY(onnx_read_bytes(bytes, n, &opt, &ir, err));
+    TRY(read_bytes(bytes, n, folder, &ir, err));
     TRY(finish_model(ir, str_of(name ? name : "model"), out, err));
     (*out)->bytes = bytes;
     (*out)->n_bytes = n;
     (*out)->folder = folder ? str_copy(ir->arena, str_of(folder)) : (str){0};
     return ASSAY_OK;
+}
+
+assay_status job_model_again(const assay_model *m, ir_model **out, assay_error *err)
+{
+    TRY(m->bytes ? read_bytes(m->bytes, m->n_bytes, m->folder.n ? m->folder.p : NULL, out, err)
+                 : read_path(m->ir->name.p, out, err));
+    assay_status s = rewrite_inline(*out, err);
+    if (s == ASSAY_OK)
+        (*out)->name = m->ir->name;
+    return s;
 }
 
 assay_status job_match_weights(const assay_model *m, ir_model *ir, assay_error *err)

@@ -125,7 +125,7 @@ static assay_status strided(op_ctx *c, const op_window *w, int axis, int64_t in,
 }
 
 /* Size of the output along one axis. */
-static assay_status op_window_out(op_ctx *c, const op_window *w, int axis, int64_t in, int64_t *out)
+assay_status op_window_out(op_ctx *c, const op_window *w, int axis, int64_t in, int64_t *out)
 {
     *out = -1;
     if (in < 0)

@@ -34,6 +34,8 @@ typedef struct op_window {
 assay_status op_window_read(op_ctx *c, int n, op_window *w);
 /* Fills kernel sizes that no attribute gave from weight dims [first, first+n); conflicts fail. */
 assay_status op_window_from_weight(op_ctx *c, op_window *w, uint32_t weight, int first);
+/* Size of the output of a convolution or pooling along one axis. */
+assay_status op_window_out(op_ctx *c, const op_window *w, int axis, int64_t in, int64_t *out);
 /* Size of the output of a transposed convolution without output_shape along one axis. */
 assay_status op_window_out_transposed(op_ctx *c, const op_window *w, int axis, int64_t in,
                                       int64_t output_padding, int64_t *out);

@@ -892,7 +892,7 @@ static void test_sniff(void **state)
         {"{\"a\": 1}", 8, ASSAY_ERR_MALFORMED, "text"},
         {"PK\3\4abc", 7, ASSAY_ERR_UNSUPPORTED, "torch.onnx.export"},
         {"\x89HDF\r\n\x1a\n", 8, ASSAY_ERR_UNSUPPORTED, "HDF5"},
-        {"\x1c\0\0\0TFL3", 8, ASSAY_ERR_UNSUPPORTED, "TensorFlow Lite"},
+        {"\x1c\0\0\0TFL3", 8, ASSAY_ERR_UNSUPPORTED, "tflite"},
         {"GGUF\3\0\0\0", 8, ASSAY_ERR_UNSUPPORTED, "GGUF"},
         {"\2\0\0\0\0\0\0\0{}", 10, ASSAY_ERR_UNSUPPORTED, "safetensors"},
         {"\x80\2}q\0", 5, ASSAY_ERR_UNSUPPORTED, "pickle"},

@@ -1,0 +1,192 @@
+/* The kit for readers of formats other than ONNX; see foreign.h. */
+#include "formats/foreign.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/num.h"
+
+/* ---- the model ---- */
+
+/* Slices of the file, as they are. */
+static assay_status read_slice(void *ctx, const ir_tensor *t, void *buf, assay_error *err)
+{
+    if (t->storage == IR_DATA_INLINE) {
+        memcpy(buf, t->bytes, (size_t)t->size_bytes);
+        return ASSAY_OK;
+    }
+    if (t->storage != IR_DATA_SLICE || t->sparse || t->length != t->size_bytes)
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "tensor '%.*s' has no plain data",
+                        (int)(t->name.n < 100 ? t->name.n : 100), t->name.p ? t->name.p : "");
+    return source_read(ctx, t->offset, buf, t->size_bytes, err);
+}
+
+static void close_source(void *ctx)
+{
+    source_close(ctx);
+}
+
+assay_status foreign_new(foreign *f, const char *format, source *src, size_t limit,
+                         assay_error *err)
+{
+    *f = (foreign){.src = src, .format = format, .err = err};
+    TRY(ir_model_new(limit / 2, &f->m, err));
+    f->scratch = arena_new(limit / 2);
+    bool made = f->scratch && ir_kit_begin(&f->kit, f->m, f->scratch, 256);
+    f->m->format = str_of(format);
+    f->m->file_size_bytes = source_size(src);
+    made = made && ir_set_opset(f->m, STR(""), FOREIGN_OPSET) &&
+           ir_set_opset(f->m, STR(FOREIGN_MS), 1) && ir_set_opset(f->m, STR(FOREIGN_NHWC), 1) &&
+           ir_set_opset(f->m, str_of(format), 1);
+    return made ? ASSAY_OK : err_no_memory(err);
+}
+
+/* The source becomes the model's only when there is a model. */
+assay_status foreign_done(foreign *f, assay_status status, ir_model **out)
+{
+    bool failed = !f->m || !f->scratch || arena_failed(f->scratch) || arena_failed(f->m->arena);
+    if (status == ASSAY_OK && failed)
+        status = err_no_memory(f->err);
+    arena_free(f->scratch);
+    if (status != ASSAY_OK) {
+        ir_model_free(f->m);
+        return status;
+    }
+    f->m->reader = (ir_reader){.ctx = f->src, .read = read_slice, .close = close_source};
+    *out = f->m;
+    return ASSAY_OK;
+}
+
+/* ---- values ---- */
+
+ir_id foreign_value(foreign *f, str name, ir_dtype t, int rank, const int64_t *dims)
+{
+    str own = ir_kit_name(&f->kit, name.n ? name : STR("value"));
+    ir_id id = own.p ? ir_add_value_borrowed(f->m, f->graph, own) : IR_NONE;
+    if (id != IR_NONE && t != IR_UNDEFINED)
+        ir_value_at(f->m, id)->declared = ir_tensor_type(f->m, t, rank, dims);
+    return id;
+}
+
+static str inner_name(foreign *f, str base, const char *what)
+{
+    str name = ir_kit_numbered(&f->kit, base, "/", 0);
+    return name.p ? ir_kit_numbered(&f->kit, name, what, 0) : name;
+}
+
+ir_id foreign_inner(foreign *f, str base, const char *what)
+{
+    str name = inner_name(f, base, what);
+    return name.p ? foreign_value(f, name, IR_UNDEFINED, -1, NULL) : IR_NONE;
+}
+
+ir_id foreign_inner_like(foreign *f, str base, const char *what, ir_id like)
+{
+    ir_id id = foreign_inner(f, base, what);
+    if (id != IR_NONE && like != IR_NONE)
+        ir_value_at(f->m, id)->declared = ir_value_at(f->m, like)->declared;
+    return id;
+}
+
+static ir_id own_constant(foreign *f, str name, ir_tensor *t, uint32_t flags)
+{
+    str own = t ? ir_kit_name(&f->kit, name.n ? name : STR("constant")) : (str){0};
+    if (!own.p)
+        return IR_NONE;
+    t->name = own;
+    return ir_kit_const_of(f->m, f->graph, own, t, flags);
+}
+
+ir_id foreign_slice(foreign *f, str name, const ir_tensor *as, uint64_t offset, uint64_t length)
+{
+    ir_tensor *t = arena_copy(f->m->arena, as, sizeof *as);
+    assert(as->rank == 0 || as->dims);
+    if (!t)
+        return IR_NONE;
+    t->storage = IR_DATA_SLICE;
+    t->offset = offset;
+    t->length = length;
+    return own_constant(f, name, t, 0);
+}
+
+static ir_id made_constant(foreign *f, str base, const char *what, ir_tensor *t, const void *bytes)
+{
+    str name = inner_name(f, base, what);
+    if (!t || !name.p)
+        return IR_NONE;
+    t->storage = IR_DATA_INLINE;
+    t->bytes = arena_copy(f->m->arena, bytes, (size_t)t->size_bytes);
+    return t->bytes || !t->size_bytes ? own_constant(f, name, t, IR_VALUE_NOT_PARAM) : IR_NONE;
+}
+
+ir_id foreign_ints(foreign *f, str base, const char *what, const int64_t *list, uint32_t n)
+{
+    int64_t dim = n;
+    ir_tensor *t = ir_make_tensor_borrowed(f->m, STR(""), IR_INT64, 1, &dim);
+    static const int64_t none;
+    return made_constant(f, base, what, t, n ? list : &none);
+}
+
+ir_id foreign_number(foreign *f, str base, const char *what, ir_dtype t, double v)
+{
+    uint8_t bytes[8] = {0};
+    int64_t whole = (int64_t)v;
+    float single = (float)v;
+    uint16_t half = t == IR_BFLOAT16 ? ir_bfloat_of(single) : ir_half_of(single);
+    if (t == IR_FLOAT32)
+        memcpy(bytes, &single, sizeof single);
+    else if (t == IR_FLOAT64)
+        memcpy(bytes, &v, sizeof v);
+    else if (ir_is_float(t))
+        memcpy(bytes, &half, sizeof half);
+    else
+        memcpy(bytes, &whole, sizeof whole);
+    return made_constant(f, base, what, ir_make_tensor_borrowed(f->m, STR(""), t, 0, NULL), bytes);
+}
+
+/* ---- nodes ---- */
+
+ir_id foreign_add(foreign *f, const foreign_node *n)
+{
+    ir_kit_node node = {.op = n->op,
+                        .domain = n->domain,
+                        .attrs = n->attrs,
+                        .n_attrs = n->n_attrs,
+                        .proto = {.name = n->name,
+                                  .graph = f->graph,
+                                  .call = IR_NONE,
+                                  .inputs = n->in,
+                                  .outputs = n->out,
+                                  .n_inputs = n->n_in,
+                                  .n_outputs = n->n_out}};
+    node.proto.version = ir_opset_version(f->m, str_of(n->domain ? n->domain : ""));
+    return ir_kit_add(f->m, &node);
+}
+
+ir_id foreign_unary(foreign *f, const char *op, str name, ir_id in, ir_id out)
+{
+    return foreign_add(
+        f, &(foreign_node){.op = op, .name = name, .in = &in, .n_in = 1, .out = &out, .n_out = 1});
+}
+
+ir_id foreign_binary(foreign *f, const char *op, str name, ir_id a, ir_id b, ir_id out)
+{
+    ir_id in[] = {a, b};
+    return foreign_add(
+        f, &(foreign_node){.op = op, .name = name, .in = in, .n_in = 2, .out = &out, .n_out = 1});
+}
+
+bool foreign_attach_graph(foreign *f, ir_id node, const char *attr, ir_id graph)
+{
+    ir_node *n = ir_node_at(f->m, node);
+    ir_attr *list = ARENA_ARRAY(f->m->arena, ir_attr, (size_t)n->n_attrs + 1);
+    if (!list)
+        return false;
+    if (n->n_attrs)
+        memcpy(list, n->attrs, n->n_attrs * sizeof *list);
+    list[n->n_attrs] = (ir_attr){.name = str_of(attr), .kind = IR_ATTR_GRAPH, .n = 1};
+    list[n->n_attrs].v.graph = graph;
+    n->attrs = list;
+    n->n_attrs++;
+    return true;
+}
