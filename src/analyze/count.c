@@ -22,7 +22,8 @@ typedef struct counter {
     VEC(ir_id) nodes;    /* the node behind each layer */
     VEC(uint64_t) times; /* and how often it runs */
     VEC(load_step) loaded;
-    profile_tensor *described; /* [n_values] */
+    uint32_t *place; /* [n_values] in described, counted from 1 */
+    VEC(profile_tensor) described;
     uint32_t inside_assumed; /* control flow around the node at hand that rests on an assumption */
     VEC(profile_item) items;
     const op_info **in;
@@ -266,10 +267,13 @@ static profile_certainty value_certainty(const infer_result *r, ir_id id)
  * many layers read it. */
 static profile_tensor describe(counter *x, ir_id id)
 {
-    profile_tensor *t = &x->described[id];
     const op_info *info = &x->r->info[id];
-    if (t->kind)
-        return *t;
+    if (x->place[id])
+        return x->described.items[x->place[id] - 1];
+    profile_tensor *t = VEC_PUSH(x->r->arena, &x->described);
+    if (!t)
+        return (profile_tensor){0};
+    x->place[id] = x->described.n;
     *t = (profile_tensor){.name = str_copy(x->p->arena, ir_value_at(x->r->model, id)->name),
                           .dtype = info->dtype,
                           .kind = kind_names[info->kind],
@@ -384,6 +388,16 @@ static bool add_step(counter *x, ir_id node, uint64_t times)
     return true;
 }
 
+static bool reserve_layers(counter *x)
+{
+    uint32_t n = 0;
+    for (ir_id id = 0; id < x->r->model->nodes.n; id++)
+        n += runs(x->r, id);
+    return VEC_RESERVE(x->p->arena, &x->layers, n) && VEC_RESERVE(x->r->arena, &x->nodes, n) &&
+           VEC_RESERVE(x->r->arena, &x->times, n) &&
+           VEC_RESERVE(x->r->arena, &x->described, n + n / 2);
+}
+
 static bool add_layer(counter *x, ir_id node, uint64_t times)
 {
     const ir_node *n = ir_node_at(x->r->model, node);
@@ -395,7 +409,7 @@ static bool add_layer(counter *x, ir_id node, uint64_t times)
     l->name = str_copy(x->p->arena, n->name);
     l->op = op_name(x, n);
     l->type = count_type(c.row, op_rank(&c, 0), x->p->arena);
-    l->module = str_copy(x->p->arena, count_module_of(n, x->r->arena));
+    l->module = count_module_of(n, x->p->arena);
     l->inputs = describe_list(x, n->inputs, n->n_inputs, &l->n_inputs);
     l->outputs = describe_list(x, n->outputs, n->n_outputs, &l->n_outputs);
     if (!count_attributes(x->r, &x->w, &c, x->p->arena, l))
@@ -675,14 +689,14 @@ assay_status count_run(infer_result *r, const count_options *opt, profile *p, co
     static const count_options plain = {0};
     counter x = {.r = r, .opt = opt ? opt : &plain, .p = p};
     x.lens = x.opt->lens ? x.opt->lens : &lens_table[0];
-    x.described = ARENA_ARRAY(r->arena, profile_tensor, r->model->values.n + (size_t)1);
-    if (!x.described)
+    x.place = ARENA_ARRAY(r->arena, uint32_t, r->model->values.n + (size_t)1);
+    if (!x.place)
         return err_no_memory(err);
     describe_model(&x);
     TRY(count_weights(r, p, &x.w, err));
     if (x.opt->unoptimised)
         count_unmark_loaded(r, x.w.fixed);
-    if (!walk_graph(&x, 0, 1, true, add_layer))
+    if (!reserve_layers(&x) || !walk_graph(&x, 0, 1, true, add_layer))
         return err_no_memory(err);
     p->layers = x.layers.items;
     p->n_layers = x.layers.n;

@@ -138,14 +138,21 @@ static bool copy_attr(arena *a, const ir_attr *from, profile_attribute *out)
 }
 
 /* A convolution's kernel is its weight's shape. */
-static bool is_repeated_elsewhere(op_role role, const ir_attr *a)
+static bool is_repeated_elsewhere(const profile_layer *l, const ir_attr *a)
 {
-    return str_is(a->name, "kernel_shape") && role == OPR_CONV;
+    return str_is(a->name, "kernel_shape") && op_family_find(l->type)->role == OPR_CONV;
 }
 
 /* ---- constant inputs ---- */
 
 enum { CONSTANT_ITEMS = 16 };
+
+static str name_of_input(arena *a, uint32_t index)
+{
+    static const str usual[] = {STR("input[0]"), STR("input[1]"), STR("input[2]"), STR("input[3]"),
+                                STR("input[4]"), STR("input[5]"), STR("input[6]"), STR("input[7]")};
+    return index < sizeof usual / sizeof *usual ? usual[index] : str_printf(a, "input[%u]", index);
+}
 
 static bool take_constant(arena *a, const op_ctx *c, uint32_t index, profile_attribute *out)
 {
@@ -155,20 +162,10 @@ static bool take_constant(arena *a, const op_ctx *c, uint32_t index, profile_att
     if (!val || !op_val_full(val) || val->n != n)
         return false;
     *out = (profile_attribute){
-        .name = str_printf(a, "input[%u]", index), .n = (uint32_t)n, .list = x->rank > 0};
-    int64_t *ints = ARENA_ARRAY(a, int64_t, (size_t)n);
-    double *floats = ir_is_float(x->dtype) ? ARENA_ARRAY(a, double, (size_t)n) : NULL;
-    for (int64_t i = 0; ints && i < n; i++)
-        if (floats)
-            floats[i] = val->cells[i].f;
-        else
-            ints[i] = val->cells[i].i;
-    out->kind = floats ? ATTRIBUTE_FLOATS : ATTRIBUTE_INTS;
-    if (floats)
-        out->v.floats = floats;
-    else
-        out->v.ints = ints;
-    return ints != NULL;
+        .name = name_of_input(a, index), .n = (uint32_t)n, .list = x->rank > 0};
+    out->kind = ir_is_float(x->dtype) ? ATTRIBUTE_FLOATS : ATTRIBUTE_INTS;
+    take_numbers(a, val->cells, out);
+    return out->v.ints != NULL;
 }
 
 static bool is_constant(const infer_result *r, const weights *w, ir_id id)
@@ -182,13 +179,12 @@ bool count_attributes(const infer_result *r, const weights *w, const op_ctx *c, 
 {
     const ir_node *n = c->node;
     profile_attribute *list = ARENA_ARRAY(a, profile_attribute, (size_t)n->n_attrs + c->n_in + 1);
-    op_role role = op_family_find(l->type)->role;
     uint32_t count = 0;
     if (!list)
         return false;
     for (uint32_t i = 0; i < n->n_attrs; i++) {
         profile_attribute *to = &list[count];
-        if (is_repeated_elsewhere(role, &n->attrs[i]) || !copy_attr(a, &n->attrs[i], to) ||
+        if (is_repeated_elsewhere(l, &n->attrs[i]) || !copy_attr(a, &n->attrs[i], to) ||
             is_default(n, to))
             continue;
         to->name = str_copy(a, to->name);

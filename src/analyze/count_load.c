@@ -33,8 +33,8 @@ typedef struct marker {
 
 static bool may_run_at_load(const op_row *row)
 {
-    return row && !(row->flags & (OPF_RANDOM | OPF_CONTROL)) &&
-           op_family_find(str_of(row->type))->role != OPR_DEQUANT;
+    return (row->flags & OPF_CONSTANT) || (!(row->flags & (OPF_RANDOM | OPF_CONTROL)) &&
+                                           op_family_find(str_of(row->type))->role != OPR_DEQUANT);
 }
 
 static bool reads_constants_alone(const marker *x, const ir_node *n)
@@ -49,7 +49,8 @@ static void mark_node(void *ctx, ir_id node)
 {
     marker *x = ctx;
     const ir_node *n = ir_node_at(x->r->model, node);
-    bool fixed = may_run_at_load(x->r->rows[node]) && reads_constants_alone(x, n);
+    const op_row *row = x->r->rows[node];
+    bool fixed = row && reads_constants_alone(x, n) && may_run_at_load(row);
     for (uint32_t o = 0; fixed && o < n->n_outputs; o++)
         if (n->outputs[o] != IR_NONE)
             x->fixed[n->outputs[o]] = 1;

@@ -5,11 +5,8 @@
  *                                  repeats the one before it replaces it) -> layer1.0.conv1
  *   layer1.0.conv1                (the name is the module)
  */
-#include <ctype.h>
-
 #include "analyze/count.h"
 #include "base/map.h"
-#include "base/sbuf.h"
 
 #define MODULE_DEPTH_MAX 32
 #define MODULE_PATH_MAX  512
@@ -22,9 +19,8 @@ static bool has(str s, char c)
 /* Where the next '/'-part ends. */
 static uint32_t part_end(str s, uint32_t from)
 {
-    while (from < s.n && s.p[from] != '/')
-        from++;
-    return from;
+    const char *slash = from < s.n ? memchr(s.p + from, '/', s.n - from) : NULL;
+    return slash ? (uint32_t)(slash - s.p) : s.n;
 }
 
 static bool repeats(str part, str before)
@@ -35,44 +31,42 @@ static bool repeats(str part, str before)
 
 static str from_slashes(str name, arena *a)
 {
-    sbuf path = {0};
+    char *path = arena_alloc(a, (size_t)name.n + 1);
     str before = {0};
-    size_t before_at = 0;
-    for (uint32_t from = 0; from <= name.n && path.n < MODULE_PATH_MAX;) {
-        uint32_t end = part_end(name, from);
+    uint32_t n = 0, before_at = 0;
+    for (uint32_t from = 0, end; path && n < MODULE_PATH_MAX; from = end + 1) {
+        end = part_end(name, from);
         str part = {name.p + from, end - from};
-        from = end + 1;
         if (end == name.n)
             break; /* the operator itself */
         if (part.n == 0)
             continue;
-        if (repeats(part, before)) {
-            path.n = before_at;
-        } else {
-            if (path.n)
-                sbuf_putc(&path, '.');
-            before_at = path.n;
-        }
-        sbuf_str(&path, part);
+        if (repeats(part, before))
+            n = before_at;
+        else if (n)
+            path[n++] = '.';
+        before_at = n;
+        memcpy(path + n, part.p, part.n);
+        n += part.n;
         before = part;
     }
-    str out = path.failed ? (str){0} : str_copy(a, (str){path.p, (uint32_t)path.n});
-    sbuf_free(&path);
-    return out;
+    return path ? (str){path, n} : (str){0};
 }
 
 str count_module_of(const ir_node *n, arena *a)
 {
     if (n->module.n)
-        return n->module;
+        return str_copy(a, n->module);
     if (has(n->name, '/'))
         return from_slashes(n->name, a);
-    return has(n->name, '.') ? n->name : (str){0};
+    return str_copy(a, has(n->name, '.') ? n->name : (str){0});
 }
 
 /* ---- the tree ---- */
 
 typedef struct tree {
+    str last; /* path of the layer before, and its modules from the outermost */
+    uint32_t chain[MODULE_DEPTH_MAX], n_chain;
     VEC(profile_module) list; /* in order of first appearance; parents before children */
     VEC(uint32_t) first_child, next_sibling, last_child;
     map by_path;
@@ -118,21 +112,33 @@ static uint32_t child(tree *t, uint32_t parent, str path, str name, int depth)
     return id != UINT32_MAX && map_put(&t->by_path, path, id) ? id : UINT32_MAX;
 }
 
-static bool add_to_tree(tree *t, const profile_layer *l)
+static bool find_modules(tree *t, str module)
 {
     uint32_t at = 0, from = 0;
-    add_layer(&t->list.items[0], l);
-    for (int depth = 1; from < l->module.n && depth <= MODULE_DEPTH_MAX; depth++) {
+    t->last = module;
+    t->n_chain = 0;
+    while (from < module.n && t->n_chain < MODULE_DEPTH_MAX) {
         uint32_t end = from;
-        while (end < l->module.n && l->module.p[end] != '.')
+        while (end < module.n && module.p[end] != '.')
             end++;
-        str path = {l->module.p, end}, name = {l->module.p + from, end - from};
-        at = child(t, at, path, name, depth);
+        str path = {module.p, end}, name = {module.p + from, end - from};
+        at = child(t, at, path, name, (int)t->n_chain + 1);
         if (at == UINT32_MAX)
             return false;
-        add_layer(&t->list.items[at], l);
+        t->chain[t->n_chain++] = at;
         from = end + 1;
     }
+    return true;
+}
+
+/* Layers of one module mostly follow each other. */
+static bool add_to_tree(tree *t, const profile_layer *l)
+{
+    if (!str_eq(t->last, l->module) && !find_modules(t, l->module))
+        return false;
+    add_layer(&t->list.items[0], l);
+    for (uint32_t k = 0; k < t->n_chain; k++)
+        add_layer(&t->list.items[t->chain[k]], l);
     return true;
 }
 

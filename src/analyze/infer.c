@@ -157,13 +157,13 @@ static assay_status check_arity(const ir_node *n, const op_row *row, assay_error
 /* An operator that its opset does not have yet: engines will refuse the file; the count stands. */
 static void note_newer(infer_result *r, const ir_node *n, const op_row *row)
 {
-    uint64_t since = 0;
-    str versions = str_of(row->versions);
-    if (!str_take_u64(&versions, &since) || row->domain[0] || n->version <= 0 ||
-        (uint64_t)n->version >= since)
+    int since = 0;
+    for (const char *p = row->versions; *p >= '0' && *p <= '9'; p++)
+        since = since * 10 + (*p - '0');
+    if (row->domain[0] || n->version <= 0 || n->version >= since)
         return;
     notes_add(&r->notes, "opset-operator", n->name, "Export the model again with a newer opset.",
-              "%s is new in opset %d; the model uses opset %d.", row->name, (int)since, n->version);
+              "%s is new in opset %d; the model uses opset %d.", row->name, since, n->version);
 }
 
 static void mark_unknown(infer_result *r, ir_id id)
@@ -389,10 +389,29 @@ static const op_val *settled_value(op_env *env, const op_ctx *c, uint32_t input)
 
 /* ---- before the walk: rows, and which constant a value is ---- */
 
-static void resolve_node(infer_result *r, ir_id id)
+/* Readers keep one copy of an operator's name for all its nodes, and builders use literals: an address stands for
+ * a name. */
+typedef struct known_op {
+    const char *op, *domain;
+    uint32_t op_length, domain_length;
+    const op_row *row;
+} known_op;
+enum { KNOWN_OPS = 64 };
+
+static const op_row *row_of(const infer_result *r, const ir_node *n, known_op *known)
+{
+    known_op *k = &known[((uintptr_t)n->op.p >> 4) % KNOWN_OPS];
+    if (k->op != n->op.p || k->op_length != n->op.n || k->domain != n->domain.p ||
+        k->domain_length != n->domain.n)
+        *k = (known_op){n->op.p, n->domain.p, n->op.n, n->domain.n,
+                        op_find(r->ops, n->domain, n->op)};
+    return k->row;
+}
+
+static void resolve_node(infer_result *r, ir_id id, known_op *known)
 {
     const ir_node *n = ir_node_at(r->model, id);
-    const op_row *row = r->rows[id] = op_find(r->ops, n->domain, n->op);
+    const op_row *row = r->rows[id] = row_of(r, n, known);
     bool pass = row && (row->flags & OPF_PASS) && n->n_inputs > 0 && n->inputs[0] != IR_NONE;
     for (uint32_t o = 0; o < n->n_outputs; o++) {
         ir_id v = n->outputs[o];
@@ -405,7 +424,8 @@ static void resolve_node(infer_result *r, ir_id id)
     }
 }
 
-static assay_status resolve_graph(infer_result *r, ir_id graph, int depth, assay_error *err)
+static assay_status resolve_graph(infer_result *r, ir_id graph, int depth, known_op *known,
+                                  assay_error *err)
 {
     const ir_graph *g = ir_graph_at(r->model, graph);
     if (depth > WALK_DEPTH_MAX)
@@ -418,9 +438,9 @@ static assay_status resolve_graph(infer_result *r, ir_id graph, int depth, assay
         for (uint32_t a = 0; a < n->n_attrs; a++) {
             ir_graphs inner = ir_attr_graphs(&n->attrs[a]);
             for (uint32_t i = 0; i < inner.n; i++)
-                TRY(resolve_graph(r, inner.ids[i], depth + 1, err));
+                TRY(resolve_graph(r, inner.ids[i], depth + 1, known, err));
         }
-        resolve_node(r, g->nodes.items[k]);
+        resolve_node(r, g->nodes.items[k], known);
     }
     return ASSAY_OK;
 }
@@ -477,7 +497,8 @@ assay_status infer_once(const ir_model *m, const infer_options *opt, const infer
     w.env.self = &w;
     if (!w.asked)
         return err_no_memory(err);
-    TRY(resolve_graph(r, 0, 0, err));
+    known_op known[KNOWN_OPS] = {0};
+    TRY(resolve_graph(r, 0, 0, known, err));
     TRY(infer_inputs(r, opt, err));
     assay_status status = walk_graph(&w, 0, err);
     r->content_read = CONTENT_BUDGET - w.budget;

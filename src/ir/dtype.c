@@ -5,7 +5,7 @@
 
 #include "base/num.h"
 
-static const ir_dtype_row rows[IR_N_DTYPES] = {
+const ir_dtype_row ir_dtype_rows[IR_N_DTYPES] = {
     [IR_UNDEFINED] = {"undefined", 0, IR_CLASS_NONE},
     [IR_FLOAT32] = {"float32", 32, IR_CLASS_FLOAT},
     [IR_UINT8] = {"uint8", 8, IR_CLASS_UINT},
@@ -72,15 +72,10 @@ static const struct alias {
     {"u4", IR_UINT4},
 };
 
-const ir_dtype_row *ir_dtype_get(ir_dtype t)
-{
-    return &rows[ir_dtype_valid((int64_t)t) ? t : IR_UNDEFINED];
-}
-
 ir_dtype ir_dtype_by_name(str name)
 {
     for (int i = IR_UNDEFINED + 1; i < IR_N_DTYPES; i++)
-        if (str_is(name, rows[i].name))
+        if (str_is(name, ir_dtype_rows[i].name))
             return (ir_dtype)i;
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
         if (str_is(name, aliases[i].name))

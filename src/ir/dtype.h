@@ -56,11 +56,16 @@ typedef struct ir_dtype_row {
     ir_dtype_class cls;
 } ir_dtype_row;
 
-/* Never NULL: out-of-range numbers give the row of IR_UNDEFINED. */
-const ir_dtype_row *ir_dtype_get(ir_dtype t);
+extern const ir_dtype_row ir_dtype_rows[IR_N_DTYPES];
+
 static inline bool ir_dtype_valid(int64_t number)
 {
     return number > IR_UNDEFINED && number < IR_N_DTYPES;
+}
+/* Never NULL: out-of-range numbers give the row of IR_UNDEFINED. */
+static inline const ir_dtype_row *ir_dtype_get(ir_dtype t)
+{
+    return &ir_dtype_rows[ir_dtype_valid((int64_t)t) ? t : IR_UNDEFINED];
 }
 static inline bool ir_is_float(ir_dtype t)
 {

@@ -34,19 +34,10 @@ void ir_model_free(ir_model *m)
     arena_free(m->arena);
 }
 
-ir_graphs ir_attr_graphs(const ir_attr *a)
-{
-    if (a->ref.n)
-        return (ir_graphs){0};
-    if (a->kind == IR_ATTR_GRAPH)
-        return (ir_graphs){&a->v.graph, 1};
-    return a->kind == IR_ATTR_GRAPHS ? (ir_graphs){a->v.graphs, a->n} : (ir_graphs){0};
-}
-
 const ir_attr *ir_attr_find(const ir_node *n, const char *name)
 {
-    size_t len = strlen(name);
     assert(n->attrs || !n->n_attrs);
+    size_t len = n->n_attrs > 0 ? strlen(name) : 0;
     for (uint32_t i = 0; i < n->n_attrs; i++) {
         str s = n->attrs[i].name;
         if (s.n == len && (len == 0 || memcmp(s.p, name, len) == 0))

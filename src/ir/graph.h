@@ -263,7 +263,12 @@ typedef struct ir_graphs {
     const ir_id *ids;
     uint32_t n;
 } ir_graphs;
-ir_graphs ir_attr_graphs(const ir_attr *a);
+static inline ir_graphs ir_attr_graphs(const ir_attr *a)
+{
+    if (a->kind == IR_ATTR_GRAPH && !a->ref.n)
+        return (ir_graphs){&a->v.graph, 1};
+    return a->kind == IR_ATTR_GRAPHS && !a->ref.n ? (ir_graphs){a->v.graphs, a->n} : (ir_graphs){0};
+}
 
 /* NULL when the node has no such attribute. */
 const ir_attr *ir_attr_find(const ir_node *n, const char *name);

@@ -59,11 +59,14 @@ static bool constant_cell(const ir_attr *a, uint32_t k, op_cell *r)
 
 static const ir_attr *constant_numbers(const op_ctx *c)
 {
-    static const char *const names[] = {"value_int", "value_ints", "value_float", "value_floats"};
-    const ir_attr *a = NULL;
-    for (size_t k = 0; !a && k < sizeof names / sizeof *names; k++)
-        a = ir_attr_find(c->node, names[k]);
-    return a;
+    for (uint32_t k = 0; k < c->node->n_attrs; k++) {
+        const ir_attr *a = &c->node->attrs[k];
+        bool number = a->kind == IR_ATTR_INT || a->kind == IR_ATTR_INTS ||
+                      a->kind == IR_ATTR_FLOAT || a->kind == IR_ATTR_FLOATS;
+        if (number && str_starts(a->name, "value_"))
+            return a;
+    }
+    return NULL;
 }
 
 static assay_status constant_value(op_ctx *c)

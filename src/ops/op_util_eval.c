@@ -205,11 +205,17 @@ assay_status ev_same(op_ctx *c)
     return ASSAY_OK;
 }
 
+/* Of 1, 2, 4 or 8 bytes. */
 static uint64_t little_endian(const uint8_t *p, unsigned n)
 {
-    uint64_t v = 0;
-    for (unsigned k = n; k-- > 0;)
-        v = v << 8 | p[k];
+    uint64_t v = p[0];
+    if (n >= 2)
+        v |= (uint64_t)p[1] << 8;
+    if (n >= 4)
+        v |= (uint64_t)p[2] << 16 | (uint64_t)p[3] << 24;
+    if (n >= 8)
+        v |= (uint64_t)p[4] << 32 | (uint64_t)p[5] << 40 | (uint64_t)p[6] << 48 |
+             (uint64_t)p[7] << 56;
     return v;
 }
 
@@ -265,14 +271,40 @@ int64_t ev_place(int rank, const int64_t *dims, const int64_t *strides, int64_t 
     return at;
 }
 
+/* A walk over the cells of x in their order, without a division per cell. hops[d] is how far the next cell is in a
+ * tensor with these strides when dim d is the outermost whose index changes. */
+static void find_hops(const op_info *x, const int64_t *strides, int64_t *hops)
+{
+    int64_t back = 0;
+    for (int d = x->rank; d-- > 0;) {
+        int64_t stride = x->dims[d] > 1 ? strides[d] : 0;
+        hops[d] = stride - back;
+        back += stride * (x->dims[d] - 1);
+    }
+}
+
+/* The outermost dim whose index changes on the way to the next cell; 0 after the last. */
+static inline int next_cell(const op_info *x, int64_t *index)
+{
+    int d = x->rank - 1;
+    for (; d > 0 && index[d] == x->dims[d] - 1; d--)
+        index[d] = 0;
+    index[d > 0 ? d : 0]++;
+    return d > 0 ? d : 0;
+}
+
 assay_status ev_strided(op_ctx *c, uint32_t o, uint32_t i, int64_t base, const int64_t *strides)
 {
     const op_val *in = ev_input(c, i);
     op_val *v = in ? ev_output(c, o) : NULL;
-    for (int64_t k = 0; v && k < v->n; k++) {
-        int64_t at = base + ev_place(c->out[o].rank, c->out[o].dims, strides, k);
+    if (!v || v->n == 0)
+        return ev_finish(c, o, v);
+    int64_t index[IR_MAX_RANK] = {0}, hops[IR_MAX_RANK] = {0}, at = base;
+    find_hops(&c->out[o], strides, hops);
+    for (int64_t k = 0; k < v->n; k++) {
         if (at >= 0 && at < in->n)
             ev_copy(v, k, in, at);
+        at += hops[next_cell(&c->out[o], index)];
     }
     return ev_finish(c, o, v);
 }
@@ -288,7 +320,8 @@ int ev_legacy_tail(const op_ctx *c, uint32_t i)
 
 bool ev_operand_of(const op_ctx *c, uint32_t i, const op_info *out, ev_operand *x)
 {
-    *x = (ev_operand){.dtype = op_dtype(c, i)};
+    x->v = NULL;
+    x->dtype = op_dtype(c, i);
     if (!op_has(c, i) || !op_shape_full(c->in[i]) || !op_shape_full(out))
         return false;
     const op_info *in = c->in[i];
@@ -297,6 +330,7 @@ bool ev_operand_of(const op_ctx *c, uint32_t i, const op_info *out, ev_operand *
     if (shift < 0)
         return false;
     ev_strides(in->rank, in->dims, strides);
+    memset(x->strides, 0, (size_t)out->rank * sizeof *x->strides);
     for (int d = 0; d < in->rank; d++)
         x->strides[d + shift] = in->dims[d] == 1 ? 0 : strides[d];
     x->v = ev_input(c, i);
@@ -305,13 +339,33 @@ bool ev_operand_of(const op_ctx *c, uint32_t i, const op_info *out, ev_operand *
 
 /* ---- elementwise ---- */
 
-static void gather_args(const ev_operand *x, uint32_t n, const op_info *out, int64_t k, ev_args *a)
+static void gather_args(const ev_operand *x, uint32_t n, const int64_t *at, ev_args *a)
 {
     for (uint32_t i = 0; i < n; i++) {
-        int64_t at = ev_place(out->rank, out->dims, x[i].strides, k);
-        a->known[i] = x[i].v && at < x[i].v->n && op_val_known(x[i].v, at);
-        a->cell[i] = a->known[i] ? x[i].v->cells[at] : (op_cell){0};
+        a->known[i] = x[i].v && at[i] < x[i].v->n && op_val_known(x[i].v, at[i]);
+        a->cell[i] = a->known[i] ? x[i].v->cells[at[i]] : (op_cell){0};
         a->dtype[i] = x[i].dtype;
+    }
+}
+
+static void fill_cells(op_ctx *c, const ev_operand *x, uint32_t n, ev_cell_fn *f, const void *how,
+                       op_val *v)
+{
+    const op_info *out = &c->out[0];
+    int64_t index[IR_MAX_RANK] = {0}, at[EV_MAX_ARGS] = {0}, hops[EV_MAX_ARGS][IR_MAX_RANK];
+    for (uint32_t i = 0; i < n; i++) {
+        hops[i][0] = 0;
+        find_hops(out, x[i].strides, hops[i]);
+    }
+    for (int64_t k = 0; k < v->n; k++) {
+        ev_args a;
+        op_cell r;
+        gather_args(x, n, at, &a);
+        if (f(c, how, &a, &r))
+            ev_store(v, k, out->dtype, r);
+        int d = next_cell(out, index);
+        for (uint32_t i = 0; i < n; i++)
+            at[i] += hops[i][d];
     }
 }
 
@@ -327,13 +381,8 @@ assay_status ev_broadcast(op_ctx *c, uint32_t n, ev_cell_fn *f, const void *how)
         any |= x[i].v != NULL;
     }
     op_val *v = any ? ev_output(c, 0) : NULL;
-    for (int64_t k = 0; v && k < v->n; k++) {
-        ev_args a;
-        op_cell r;
-        gather_args(x, n, &c->out[0], k, &a);
-        if (f(c, how, &a, &r))
-            ev_store(v, k, c->out[0].dtype, r);
-    }
+    if (v && v->n > 0)
+        fill_cells(c, x, n, f, how, v);
     return ev_finish(c, 0, v);
 }
 

@@ -69,7 +69,7 @@ assay_status ev_strided(op_ctx *c, uint32_t o, uint32_t i, int64_t base, const i
 typedef struct ev_operand {
     const op_val *v; /* NULL: nothing known */
     ir_dtype dtype;
-    int64_t strides[IR_MAX_RANK];
+    int64_t strides[IR_MAX_RANK]; /* one for each dim of the output */
 } ev_operand;
 
 /* Ones that opset < 7 appends to the dims of input 1 when `axis` aligns it to the left. */
