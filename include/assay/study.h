@@ -75,7 +75,7 @@ ASSAY_API bool assay_pipeline_at(size_t index, const char **name);
 
 /* 2 to 12 profiles side by side. Keys of the result: "models" (totals, with "ratios" to the first), "types" (operator
  * types), "layers" (of two profiles: the layers that differ), "measured" (of profiles with runs: each compared with the
- * first, "verdict" is "faster", "slower", "no difference" or "cannot tell"). Option "tolerance": the difference in per
+ * first, "verdict" is "faster", "slower", "no difference" or "inconclusive"). Option "tolerance": the difference in per
  * cent that is accepted. Option "budget" ("flops:5G,memory:2GB"): ranks the models by limits in "budget.ranking", those
  * that fit first. The profiles must stay valid until the result is freed. */
 ASSAY_API assay_status assay_compare(const assay_result *const *profiles, size_t n,
@@ -84,7 +84,7 @@ ASSAY_API assay_status assay_compare(const assay_result *const *profiles, size_t
 /* Runs the models of a comparison alternately and compares each with the first. `models` has one model per profile, in
  * the same order. The measurements are added to the profiles. The option "precision" is one precision for all or a
  * list with one for each; with three or more models, the verdict of a model whose precision cannot be run is "not
- * run". `hooks` may be NULL. ASSAY_ERR_INCONCLUSIVE: a verdict is "cannot tell". */
+ * run". `hooks` may be NULL. ASSAY_ERR_INCONCLUSIVE: a verdict is "inconclusive". */
 ASSAY_API assay_status assay_compare_measure(assay_result *comparison, assay_model *const *models,
                                              size_t n, const assay_options *options,
                                              const assay_hooks *hooks, assay_error *err);

@@ -22,21 +22,21 @@ const char *assay_status_text(assay_status status)
 {
     switch (status) {
     case ASSAY_OK:
-        return "good";
+        return "success";
     case ASSAY_ERR_SYSTEM:
-        return "system: a file or memory";
+        return "system error: a file cannot be read or written, or out of memory";
     case ASSAY_ERR_USAGE:
-        return "usage";
+        return "usage error";
     case ASSAY_ERR_MALFORMED:
         return "malformed model or result";
     case ASSAY_ERR_UNSUPPORTED:
-        return "valid but unsupported, shapes that contradict, or strict";
+        return "unsupported model, contradicting shapes, or --strict failed";
     case ASSAY_ERR_ENGINE:
-        return "the engine failed or is missing";
+        return "engine missing or failed";
     case ASSAY_ERR_THRESHOLD:
-        return "a threshold was missed or a regression found";
+        return "limit missed, or regression";
     case ASSAY_ERR_INCONCLUSIVE:
-        return "inconclusive: noise hides the answer";
+        return "inconclusive";
     case ASSAY_ERR_INTERRUPTED:
         return "interrupted";
     }

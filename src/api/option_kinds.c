@@ -52,7 +52,7 @@ assay_status option_refuse(const option_row *row, str value, assay_error *err, c
     va_start(ap, expected);
     vsnprintf(text, sizeof text, expected, ap);
     va_end(ap);
-    return err_fail(err, ASSAY_ERR_USAGE, "%s must be %s, got '" STR_FMT "'.", row->name, text,
+    return err_fail(err, ASSAY_ERR_USAGE, "%s must be %s, got '" STR_FMT "'", row->name, text,
                     STR_ARG(value));
 }
 
@@ -142,7 +142,7 @@ static OPTION_SETTER(add_word)
     if (value.n == 0)
         return option_refuse(row, value, err, "%s", row->value);
     if (list->n >= row->max)
-        return err_fail(err, ASSAY_ERR_USAGE, "%s may be given at most %lld times.", row->name,
+        return err_fail(err, ASSAY_ERR_USAGE, "%s may be given at most %lld times", row->name,
                         (long long)row->max);
     str *slot = VEC_PUSH(o->arena, list);
     if (!slot)
@@ -160,7 +160,7 @@ assay_status option_set_value(assay_options *o, const option_row *row, const cha
         [OPTION_WORDS] = add_word,
     };
     if (!value && row->kind != OPTION_FLAG)
-        return err_fail(err, ASSAY_ERR_USAGE, "%s needs a value: %s.", row->name,
+        return err_fail(err, ASSAY_ERR_USAGE, "%s needs a value: %s", row->name,
                         row->value ? row->value : row->values);
     return (row->kind == OPTION_OWN ? row->set : by_kind[row->kind])(
         o, row, str_of(value ? value : "true"), err);

@@ -107,7 +107,7 @@ static assay_status unknown_option(const char *name, assay_error *err)
     for (; n < NAMES_MOST && (row = option_at(n, &topic)); n++)
         names[n] = row->name;
     text_did_you_mean(&hint, str_of(name), names, n);
-    assay_status s = err_fail(err, ASSAY_ERR_USAGE, "There is no option '%s'.%s", name,
+    assay_status s = err_fail(err, ASSAY_ERR_USAGE, "unknown option '%s'.%s", name,
                               sbuf_cstr(&hint));
     sbuf_free(&hint);
     return s;
@@ -137,7 +137,7 @@ assay_status option_refuse_topic(const assay_options *o, const option_topic *top
 {
     for (uint32_t i = 0; i < topic->n; i++)
         if (assay_options_get(o, topic->rows[i].name))
-            return err_fail(err, ASSAY_ERR_USAGE, "--%s has no effect on %s.", topic->rows[i].name,
+            return err_fail(err, ASSAY_ERR_USAGE, "--%s has no effect on %s", topic->rows[i].name,
                             what);
     return ASSAY_OK;
 }

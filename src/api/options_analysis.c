@@ -16,8 +16,7 @@ static OPTION_SETTER(set_lens)
         names[n] = lens_table[n].name;
     text_did_you_mean(&hint, value, names, n);
     assay_status s = err_fail(err, ASSAY_ERR_USAGE,
-                              "%s: there is no convention '" STR_FMT
-                              "'.%s `assay lenses` lists them.",
+                              "%s: unknown convention '" STR_FMT "'.%s `assay lenses` lists them.",
                               row->name, STR_ARG(value), sbuf_cstr(&hint));
     sbuf_free(&hint);
     return s;
@@ -30,25 +29,23 @@ static const option_row analysis[] = {
     {OPTION("training", FLAG, analysis.training, "graph profile scale"),
      .about = "Add the cost of a training step: backward pass, gradients, optimizer states."},
     {OPTION("patterns", FLAG, analysis.patterns, "graph"),
-     .about = "Name the norms, activations and attention that the file writes as several "
+     .about = "Recognise norms, activations and attention that the file expresses as several "
               "operators."},
     {OPTION("advice", FLAG, analysis.advice, "graph"),
-     .about = "Add recommendations: evaluate the model again with one change at a time."},
+     .about = "Add recommendations, each evaluated by analysing the changed model."},
     {OPTION("no-advice", FLAG, analysis.no_advice, "graph profile layers map"),
-     .about = "Leave out the recommendations."},
+     .about = "Omit the recommendations."},
     {OPTION("live", FLAG, analysis.live, "validate"),
-     .about = "Run the other tool itself (fvcore, thop) in this machine's Python."},
+     .about = "Run the other tool (fvcore, thop) in the installed Python."},
 };
 OPTION_TOPIC(options_analysis, "Analysis", analysis);
 
 static const option_row memory[] = {
     {OPTION("at", WORDS, analysis.at, "memory"), .repeatable = true, .value = "LAYER",
      .max = JOB_SNAPSHOTS_MOST,
-     .about = "Show what is alive while this layer runs: its name, a value that it produces, or "
-              "its step."},
+     .about = "Show live tensors at this layer, given by its name, an output or its step."},
     {OPTION("allocations", FLAG, analysis.allocations, NULL),
-     .about = "Write the memory plan in full: placement, allocations and frees in order, "
-              "snapshots."},
+     .about = "Write the complete memory plan: placement, allocations and frees, snapshots."},
 };
 OPTION_TOPIC(options_memory, "Memory plan", memory);
 
@@ -70,23 +67,22 @@ static const option_row machine[] = {
     {OPTION("quick", FLAG, hardware.quick, "machine"),
      .about = "Measure for five seconds, with wider intervals."},
     {OPTION("calibrate", FLAG, hardware.calibrate, "machine"),
-     .about = "Run models too, so that times on `this` are predicted from measured kernels."},
+     .about = "Also run models, to predict times on `this` from measured kernels."},
 };
 OPTION_TOPIC(options_machine, "Machine", machine);
 
 static const option_row fusion[] = {
     {OPTION("strategy", CHOICE, fusion.strategy, "fuse"),
      .values = "none|conventional|aggressive" /* in the order of fuse_strategy */, .initial = 1,
-     .about = "Choose how far layers are joined: not at all, in chains, or also residual adds, "
-              "operands and whole blocks."},
+     .about = "Select the fusion: none, chains, or also residual adds, operands and blocks."},
     {OPTION("against-engine", FLAG, fusion.against_engine, "fuse"),
-     .about = "Show the groups beside what the engine fuses. Nothing is run."},
+     .about = "Compare the groups with the fusions of the engine. The model is not run."},
 };
 OPTION_TOPIC(options_fusion, "Fusion", fusion);
 
 static const option_row scaling_rows[] = {
     {OPTION_READ("solve", api_set_question, "scale"), .repeatable = true,
      .value = "[NAME:]WHAT<=LIMIT",
-     .about = "Find the largest size within a limit, as in memory<=24GB or side:macs<=100G."},
+     .about = "Find the largest size within a limit: memory<=24GB, side:macs<=100G."},
 };
 OPTION_TOPIC(options_scaling, "Scaling", scaling_rows);

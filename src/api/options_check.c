@@ -12,8 +12,8 @@ assay_status api_no_such_metric(str name, assay_error *err)
         names[n] = metric_table[n].name;
     text_did_you_mean(&hint, name, names, n);
     for (uint32_t i = 0; i < n; i++)
-        sbuf_printf(&hint, "%s%s", i == 0 ? " There are: " : ", ", names[i]);
-    assay_status s = err_fail(err, ASSAY_ERR_USAGE, "There is no metric '" STR_FMT "'.%s.",
+        sbuf_printf(&hint, "%s%s", i == 0 ? " The metrics are: " : ", ", names[i]);
+    assay_status s = err_fail(err, ASSAY_ERR_USAGE, "unknown metric '" STR_FMT "'.%s.",
                               STR_ARG(name), sbuf_cstr(&hint));
     sbuf_free(&hint);
     return s;
@@ -130,21 +130,20 @@ static OPTION_SETTER(set_metric_tolerance)
 static const option_row check[] = {
     {OPTION_READ("threshold", set_threshold, "graph profile bench layers memory check"),
      .repeatable = true, .value = "N|METRIC:LIMIT", .values = "@metrics",
-     .about = "METRIC:LIMIT, as latency:100ms or params<=30M: exit 6 if it is missed. N: call "
-              "layers compute-bound from N FLOPs per byte (50)."},
+     .about = "METRIC:LIMIT, such as latency:100ms or params<=30M: exit 6 if the limit is missed. "
+              "N: layers with at least N FLOPs per byte are compute-bound. Default: 50."},
     {OPTION_READ("budget", set_budget, "compare"), .repeatable = true, .value = "METRIC:LIMIT,...",
      .values = "@metrics",
-     .about = "Rank the models by limits, as flops:5G,memory:2GB,latency:20ms: what fits first."},
+     .about = "Rank the models by limits such as flops:5G,memory:2GB,latency:20ms."},
     {OPTION("tolerance", REAL, check.tolerance, "profile bench compare check"), .above = true,
      .value = "PERCENT", .needs = "baseline|measure", .max = 1000, .initial = 2,
-     .about = "Accept measured differences up to this much."},
+     .about = "Accept measured differences up to this value."},
     {OPTION_READ("metric-tolerance", set_metric_tolerance, "profile bench check"),
      .repeatable = true, .value = "METRIC:PERCENT,...", .values = "@metrics", .needs = "baseline",
-     .about = "Accept differences up to this much of one metric. Counts, such as params:1, have no "
-              "tolerance otherwise."},
+     .about = "Set the tolerance of a metric, such as params:1. By default counts have none."},
     {OPTION_READ("metrics", set_metrics, "profile bench check"), .value = "p50,p95,...",
      .values = "@metrics", .needs = "baseline|save-baseline",
-     .about = "Compare these with the baseline. Default: the counts and the median latency."},
+     .about = "Compare these metrics with the baseline. Default: counts and median latency."},
 };
 OPTION_TOPIC(options_check, "Check", check);
 
@@ -188,10 +187,10 @@ static OPTION_SETTER(set_latency)
 
 static const option_row capacity[] = {
     {OPTION_READ("target", set_target, "capacity"), .value = "5000rps",
-     .about = "Serve this many requests per second."},
+     .about = "Set the request rate."},
     {OPTION_READ("latency", set_latency, "capacity"), .value = "p99:50ms",
-     .about = "Limit the latency of a request: a quantile (p99) or the mean."},
+     .about = "Set the latency limit of a request: a percentile (p99) or the mean."},
     {OPTION("headroom", REAL, capacity.headroom, "capacity"), .above = true, .value = "PERCENT",
-     .max = 99, .initial = 20, .about = "Keep this share of every machine free."},
+     .max = 99, .initial = 20, .about = "Set the share of each machine to keep free."},
 };
 OPTION_TOPIC(options_capacity, "Capacity", capacity);

@@ -3,11 +3,11 @@
 
 static const option_row rows[] = {
     {OPTION("opset", INT, export.opset, "export"), .value = "N", .min = 11, .max = 24,
-     .about = "Write this operator set. Default: that of the file, 17 for built-in models."},
+     .about = "Set the operator set. Default: that of the file, 17 for built-in models."},
     {OPTION("external-data", FLAG, export.external_data, "export"),
-     .about = "Write weights to a second file beside the model; always done above 2 GB."},
+     .about = "Write weights to a second file. Models above 2 GB always do."},
     {OPTION("holes", FLAG, export.holes, "export"),
-     .about = "Write random weights as holes of a second file: zeros that use no disk space."},
+     .about = "Write random weights as zeros of a sparse second file, which uses no disk space."},
 };
 OPTION_TOPIC(options_export, "Export", rows);
 
@@ -16,6 +16,6 @@ static const option_row caller[] = {
      .about = "Record this command line in the context of the result."},
     {OPTION("color", FLAG, view.color, NULL), .about = "Use colours on the console."},
     {OPTION("dims-may-miss", FLAG, model.dims_may_miss, NULL),
-     .about = "Warn about a dimension that the model lacks instead of failing."},
+     .about = "Warn instead of failing if the model lacks a dimension of --dim."},
 };
 OPTION_TOPIC(options_caller, "Library calls", caller);

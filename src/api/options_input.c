@@ -7,22 +7,19 @@ static assay_status check_input(const assay_input *t, ir_dtype dtype, assay_erro
     const char *name = t->name ? t->name : "";
     uint64_t n = 1;
     if (dtype == IR_UNDEFINED || dtype == IR_STRING)
-        return err_fail(err, ASSAY_ERR_USAGE,
-                        "'%s' is no element type that inputs can be given in.",
+        return err_fail(err, ASSAY_ERR_USAGE, "'%s' is not a supported element type of inputs",
                         t->dtype ? t->dtype : "");
     if (t->rank < 0 || t->rank > IR_MAX_RANK)
-        return err_fail(err, ASSAY_ERR_USAGE,
-                        "Input '%s' has %d dimensions; up to %d are possible.", name, t->rank,
-                        IR_MAX_RANK);
+        return err_fail(err, ASSAY_ERR_USAGE, "input '%s' has %d dimensions; the limit is %d", name,
+                        t->rank, IR_MAX_RANK);
     for (int i = 0; i < t->rank; i++)
         if (t->dims[i] < 0 || !num_mulu(n, (uint64_t)t->dims[i], &n) || n > NUM_SATURATED / 32)
-            return err_fail(err, ASSAY_ERR_USAGE, "Dimension %d of input '%s' cannot be %lld.", i,
+            return err_fail(err, ASSAY_ERR_USAGE, "dimension %d of input '%s' cannot be %lld", i,
                             name, (long long)t->dims[i]);
     if (ir_dtype_bytes(dtype, n) != t->n_bytes || (t->n_bytes && !t->data))
         return err_fail(err, ASSAY_ERR_USAGE,
-                        "The data given for input '%s' has %llu bytes; its shape and type need "
-                        "%llu.",
-                        name, (unsigned long long)t->n_bytes,
+                        "the data of input '%s' has %llu bytes; its shape and type need %llu", name,
+                        (unsigned long long)t->n_bytes,
                         (unsigned long long)ir_dtype_bytes(dtype, n));
     return ASSAY_OK;
 }

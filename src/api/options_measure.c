@@ -74,10 +74,9 @@ static OPTION_SETTER(set_provider_option)
 
 static const option_row measure[] = {
     {OPTION_READ("batch-sizes", set_batch_sizes, "profile bench layers memory check map"),
-     .value = ASSAY_BATCH_SIZES, .needs = "measure",
-     .about = "Measure or map these batch sizes, one after the other."},
+     .value = ASSAY_BATCH_SIZES, .needs = "measure", .about = "Measure or map these batch sizes."},
     {OPTION_READ("configs", set_configs, "bench"), .value = "1:fp32,8:fp16",
-     .about = "Measure these pairs of batch size and precision."},
+     .about = "Measure these combinations of batch size and precision."},
     {OPTION("num-runs", INT, measure.num_runs, "@run"), .value = "N", .needs = "measure", .min = 1,
      .max = 1000000, .initial = 50, .about = "Measure this many runs of each configuration."},
     {OPTION("warmup-runs", INT, measure.warmup_runs, "@run"), .value = "N", .needs = "measure",
@@ -85,29 +84,29 @@ static const option_row measure[] = {
      .about = "Warm up for at least this many runs, and until timings are steady."},
     {OPTION("duration", REAL, measure.duration, "profile bench check watch"), .above = true,
      .value = "SECONDS", .needs = "measure", .max = 86400,
-     .about = "Measure for at least this long; watch ends after it."},
+     .about = "Measure for at least this time. watch: end after this time."},
     {OPTION("precision-target", REAL, measure.precision_target, "profile bench check"),
      .above = true, .value = "PERCENT", .needs = "measure", .max = 100,
-     .about = "Measure until the 95 % interval of the mean is this narrow, at most a minute."},
+     .about = "Measure until the 95 % interval of the mean is at most this wide, up to a minute."},
     {OPTION("concurrency", INT, measure.concurrency, "bench check"), .value = "N",
      .needs = "measure", .min = 1, .max = 256, .initial = 1,
      .about = "Run this many inferences at the same time, each in its own thread."},
     {OPTION("rate", REAL, measure.rate, "bench"), .above = true, .value = "PER-SECOND",
      .max = 10000000,
      .about = "Run an open loop: requests arrive at random at this rate, and latency counts from "
-              "when they were due."},
+              "their arrival."},
     {OPTION_READ("input", set_input, "profile bench layers memory check"), .repeatable = true,
      .value = "[NAME=]FILE", .values = "@files", .needs = "measure",
      .about = "Read an input from a file: .npy, .pb (TensorProto), an image (.png, .jpg, .jpeg) or "
               "raw bytes. Default: random data."},
     {OPTION("save-outputs", WORD, measure.save_outputs, "bench"), .value = "FOLDER",
-     .values = "@folders", .about = "Write the outputs of a run to this folder, each as NAME.npy."},
+     .values = "@folders", .about = "Write the outputs of a run to this directory as NAME.npy."},
     {OPTION("unit", WORD, measure.unit, "profile bench layers memory"), .closed = true,
      .values = "samples|images|tokens|requests", .needs = "measure",
-     .about = "Choose what throughput counts. Default: by the model's input."},
+     .about = "Set the unit of throughput. Default: by the model's input."},
     {OPTION("memory-limit", BYTES, measure.memory_limit, "@run"), .value = "4GiB",
      .needs = "memory:measure|compare:measure",
-     .about = "Skip batch sizes that are planned to need more memory. Default: what is free."},
+     .about = "Skip batch sizes that need more memory by plan. Default: free memory."},
     {OPTION("layers", WORD, measure.layer_patterns, "layers"), .value = "PATTERN,...",
      .about = "Show only layers whose name, module, type or operator contains one of these."},
 };
@@ -119,7 +118,7 @@ static const option_row engine[] = {
      .about = "Run the model on this device of the engine; falls back to cpu with a warning."},
     {OPTION("threads", INT, engine.threads, "@run fuse machine"), .value = "N",
      .needs = "measure|against-engine", .min = 0, .max = 4096,
-     .about = "Use this many threads inside an operator; 0 is the engine's choice."},
+     .about = "Use this many threads inside an operator; 0: the engine decides."},
     {OPTION("no-spin", FLAG, engine.no_spin, "@run"), .needs = "measure",
      .about = "Let idle threads of the engine sleep instead of spinning."},
     {OPTION("opt-level", INT, engine.opt_level, "@run fuse"), .values = "0|1|2|99",
@@ -127,23 +126,23 @@ static const option_row engine[] = {
      .about = "Set the engine's graph optimizations: none, basic, extended or all."},
     {OPTION_READ("provider-option", set_provider_option, "@run"), .repeatable = true,
      .value = "KEY=VALUE", .needs = "measure",
-     .about = "Pass a setting to the execution provider, or to the session "
+     .about = "Set an option of the execution provider, or of the session "
               "(session.disable_prepacking=1)."},
     {OPTION("gpu-events", CHOICE, engine.gpu_events, "profile layers"),
      .values = "all|kernels|copies|none" /* in the order of gpu_wanted */,
-     .about = "Record what a GPU does while layers are timed."},
+     .about = "Record these GPU events while layers are timed."},
     {OPTION("no-nvtx", FLAG, engine.no_nvtx, "profile bench layers memory"), .needs = "measure",
      .about = "Do not mark session, warm-up and runs as NVTX ranges."},
     {OPTION("engine-lib", WORD, engine.library, "@run export fuse machine"), .value = "FILE",
      .values = "@files", .needs = "measure|against-engine",
-     .about = "Load this ONNX Runtime library. Default: ASSAY_ORT_LIB, else the usual places."},
+     .about = "Load this ONNX Runtime library. Default: ASSAY_ORT_LIB, else the library path."},
     {OPTION("engine", WORD, engine.name, NULL), .value = "NAME", .values = "ort|null",
-     .about = "Use this engine (ort)."},
+     .about = "Use this engine. Default: ort."},
 };
 OPTION_TOPIC(options_engine, "Engine", engine);
 
 static const option_row watch[] = {
     {OPTION("interval", REAL, measure.interval_ms, "watch"), .value = "MS", .min = 1,
-     .max = 3600000, .about = "Sample the process every this many milliseconds (100)."},
+     .max = 3600000, .about = "Set the sampling interval in milliseconds. Default: 100."},
 };
 OPTION_TOPIC(options_watch, "Process", watch);

@@ -70,7 +70,7 @@ static OPTION_SETTER(set_parameter)
     TRY(zoo_value_parse(o->arena, (str){equals + 1, value.n - n - 1}, &v, err));
     return zoo_args_put(&o->model.set, (str){value.p, n}, v, false)
                ? ASSAY_OK
-               : err_fail(err, ASSAY_ERR_USAGE, "Too many parameters were given with set.");
+               : err_fail(err, ASSAY_ERR_USAGE, "too many parameters: --set");
 }
 
 /* "fp32,int8-dynamic": of compare, which runs each model at its own. */
@@ -101,11 +101,11 @@ static OPTION_SETTER(set_precision)
 static const option_row rows[] = {
     {OPTION_READ("input-shape", set_shape, "@model"), .repeatable = true,
      .value = "[NAME:]1,3,224,224",
-     .about = "Set the shape of an input. Without NAME: the first input that has none yet."},
+     .about = "Set the shape of an input. Without NAME: the next input without a shape."},
     {OPTION_READ("dim", set_dim,
                  "graph profile bench layers memory compare check validate map fuse scale"),
      .repeatable = true, .value = "NAME=N",
-     .about = "Set a symbolic dimension of the model. scale also takes ranges: NAME=A..B."},
+     .about = "Set a symbolic dimension of the model. scale: also ranges, NAME=A..B."},
     {OPTION("batch", INT, model.batch, "@model pipeline"), .value = "N", .min = 1, .max = 1 << 30,
      .about = "Set the batch size of every input."},
     {OPTION_READ("set", set_parameter, "@model pipeline"), .repeatable = true, .value = "KEY=VALUE",
@@ -113,19 +113,20 @@ static const option_row rows[] = {
     {OPTION("config", WORD, model.config,
             "graph profile bench layers memory check map fuse scale export"),
      .value = "FILE", .values = "@files",
-     .about = "Read the model, or the parameters of a built-in one, from a training configuration "
+     .about = "Read the model, or parameters of a built-in model, from a training configuration "
               "(JSON)."},
     {OPTION_READ("precision", set_precision,
                  "graph profile compare map fuse scale export pipeline"),
      .value = "TYPE", .values = "fp32|fp16|bf16|int8|int8-dynamic|int4",
-     .about = "Count floating-point tensors at this type. What is run or exported is converted "
-              "to it."},
+     .about = "Count floating-point tensors at this type. A model that is run or exported is "
+              "converted to it."},
     {OPTION("weight-bits", INT, model.weight_bits, "profile bench check export"), .values = "7|8",
      .needs = "precision|configs", .min = 7, .max = 8,
-     .about = "Use 7 or 8 bits of int8 weights; 7 is for processors without VNNI. Default: what "
-              "this processor needs, and 8 in files."},
+     .about =
+         "Use 7 or 8 bits of int8 weights; CPUs without VNNI need 7. Default: 8 in files, else "
+         "by this CPU."},
     {OPTION("seed", INT, model.seed, "@run export"), .value = "N", .needs = "measure", .min = 0,
-     .max = INT64_MAX, .about = "Seed the random weights and inputs (0)."},
+     .max = INT64_MAX, .about = "Set the seed of random weights and inputs. Default: 0."},
     {OPTION("strict", FLAG, model.strict, "graph profile bench layers memory check map fuse scale"),
      .about = "Exit 4 if anything was assumed or is unknown."},
 };

@@ -14,17 +14,18 @@ static OPTION_SETTER(set_cache_dtype)
 
 static const option_row diffusion[] = {
     {OPTION("height", INT, pipeline.height, "pipeline"), .value = "PIXELS", .min = 1,
-     .max = 1 << 20, .about = "Set the height of the image, and its width unless that is given."},
+     .max = 1 << 20, .about = "Set the height of the image, and its width without --width."},
     {OPTION("width", INT, pipeline.width, "pipeline"), .value = "PIXELS", .min = 1, .max = 1 << 20,
      .about = "Set the width of the image."},
     {OPTION("steps", INT, pipeline.steps, "pipeline"), .value = "N", .min = 1, .max = 1000000,
      .about = "Set the number of denoising steps."},
     {OPTION("guidance-scale", REAL, pipeline.guidance, "pipeline"), .value = "X", .max = 1000000,
      .initial = -1,
-     .about = "Set the guidance. Above 1 every step has two passes and a negative prompt, unless "
-              "the model is distilled."},
+     .about =
+         "Set the guidance scale. Above 1, a step has two passes and a negative prompt, unless "
+         "the model is distilled."},
     {OPTION("strength", REAL, pipeline.strength, "pipeline"), .above = true, .value = "0..1",
-     .max = 1, .about = "Start from an image: encode it and run this share of the steps."},
+     .max = 1, .about = "Start from an encoded image and run this fraction of the steps."},
     {OPTION("sweep", WORDS, pipeline.sweeps, "pipeline"), .repeatable = true,
      .value = "WHAT=A,B,...", .values = "resolution=|steps=|guidance=", .max = SWEEPS_MOST,
      .about = "Show the cost over several values of resolution, steps or guidance."},
@@ -33,10 +34,10 @@ OPTION_TOPIC(options_diffusion, "Image generation", diffusion);
 
 static const option_row language[] = {
     {OPTION("generate", INT, pipeline.generate, "pipeline"), .value = "N", .min = 1, .max = 1 << 23,
-     .about = "Generate this many tokens (128)."},
+     .about = "Generate this many tokens. Default: 128."},
     {OPTION_READ("cache-dtype", set_cache_dtype, "pipeline"), .value = "TYPE",
      .values = "fp16|bf16|fp8|int8",
-     .about = "Set the number type of the KV cache (that of the weights)."},
+     .about = "Set the number type of the KV cache. Default: that of the weights."},
 };
 OPTION_TOPIC(options_language, "Text generation", language);
 
@@ -46,8 +47,8 @@ static const option_row pipeline[] = {
     {OPTION("prompt", WORD, pipeline.prompt, "pipeline"), .value = "TEXT",
      .about = "Record the prompt in generation_config.json."},
     {OPTION("pipeline-file", WORD, pipeline.file, "pipeline"), .value = "FILE", .values = "@files",
-     .about = "Read a pipeline of your own (JSON)."},
+     .about = "Read a custom pipeline (JSON)."},
     {OPTION("no-profiling", FLAG, pipeline.no_profiling, "pipeline"),
-     .about = "Switch profiling off: the result says so and contains nothing else."},
+     .about = "Disable profiling; the result is empty."},
 };
 OPTION_TOPIC(options_pipeline, "Pipeline", pipeline);

@@ -46,7 +46,7 @@ static int read_filter(char *text, assay_record_filter *f)
         if (!value || !set_key(f, item, value))
             return cli_complain_text(ASSAY_ERR_USAGE,
                                      "--baseline history: takes tag=, model=, since= and id=, "
-                                     "separated by commas, got '%.100s'.",
+                                     "separated by commas, got '%.100s'",
                                      item);
     }
     return ASSAY_OK;

@@ -71,11 +71,11 @@ static int run_capacity(cli_args *args)
 
 static const char *const capacity_examples[] = {
     "assay profile resnet50 --batch-sizes 1,2,4,8,16 --num-runs 500 -o r.json",
-    "measure first; P99 wants many runs",
+    "measure first; P99 needs many runs",
     "assay capacity r.json --target 5000rps --latency p99:50ms",
-    "how many machines, at which batch",
+    "number of machines and batch size",
     "assay capacity c1.json c4.json --target 800 --latency p95:20ms --headroom 30",
-    "results with other --concurrency side by side",
+    "compare results with different --concurrency",
     NULL,
 };
 
@@ -86,6 +86,6 @@ const cli_command command_capacity = {
     .values = "@files",
     .examples = capacity_examples,
     .about = "Plan machines, batch and concurrency for a request rate and a latency.",
-    .more = "RESULT is a file that profile or bench wrote, or the number of a record. Requests "
-            "arrive at random; a machine is a queue with the measured service times. Exit 6 if no "
-            "configuration can do it. docs/capacity.md has the formulas and their limits."};
+    .more = "RESULT is a JSON file of profile or bench, or the number of a record. Requests arrive "
+            "at random; a machine is a queue with the measured service times. Exit 6 if no "
+            "configuration meets the target. See docs/capacity.md for the formulas."};

@@ -10,11 +10,10 @@
 
 static int nothing_to_check(const cli_job *j)
 {
-    return cli_complain_text(
-        ASSAY_ERR_USAGE,
-        "There is nothing to check '%.200s' against: give --threshold "
-        "METRIC:LIMIT, --baseline FILE, or --save-baseline FILE to begin with.",
-        j->args->words[0]);
+    return cli_complain_text(ASSAY_ERR_USAGE,
+                             "%.200s: no limits and no baseline. Use --threshold METRIC:LIMIT, "
+                             "--baseline FILE, or --save-baseline FILE for the first one.",
+                             j->args->words[0]);
 }
 
 static bool wants_runs(const cli_job *j, const cli_gate *g)
@@ -93,15 +92,15 @@ static int run_check(cli_args *args)
 
 static const char *const check_examples[] = {
     "assay check model.onnx --threshold params:30M flops:5G size:100MB",
-    "limits on what is counted; nothing is run",
+    "limits on counts; the model is not run",
     "assay check model.onnx --threshold latency:100ms 'throughput>=20'",
-    "limits on what is measured",
+    "limits on measured metrics",
     "assay check model.onnx --measure --save-baseline base.json",
-    "a baseline to compare with later",
+    "save a baseline",
     "assay check model.onnx --baseline base.json --junit check.xml",
-    "regressions against it, also as JUnit",
+    "compare with the baseline, also as JUnit",
     "assay check result.json --baseline base.json -o check.md",
-    "a result that was saved",
+    "check a saved result",
     NULL,
 };
 
@@ -112,7 +111,7 @@ const cli_command command_check = {
     .values = "@models",
     .examples = check_examples,
     .about = "Check a model or a result against limits and a baseline, for CI.",
-    .more = "RESULT is a file that -o FILE.json wrote. A model is run only if a limit or the "
+    .more = "RESULT is a JSON file written by -o. A model is run only if a limit or the "
             "baseline needs a measurement, or with --measure. Exit 0: pass or improvement; 6: a "
             "limit missed or a regression; 7: inconclusive. docs/ci.md describes the metrics and "
             "the statistics."};

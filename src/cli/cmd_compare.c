@@ -41,8 +41,8 @@ static int analyze_one(cli_args *a, comparing *c)
                    ? code
                    : cli_complain_text(
                          ASSAY_ERR_USAGE,
-                         "'%.200s' is a result: it cannot be run again. --measure takes "
-                         "models; without it saved runs are compared.",
+                         "'%.200s' is a result, which cannot be run. Omit --measure to compare "
+                         "its stored runs.",
                          word);
     assay_status s = assay_model_open(word, &c->models[c->n], &err);
     choose_precision(a, c->precision, c->n);
@@ -97,8 +97,8 @@ static int compare_opened(cli_args *a, comparing *c)
     if (named > 1 && named != a->n_words)
         return cli_complain_text(
             ASSAY_ERR_USAGE,
-            "--precision names %d types for %d models: give one for all, or one "
-            "for each.",
+            "--precision has %d types for %d models. Name one for all, or one per "
+            "model.",
             named, a->n_words);
     cli_record_command(a);
     return cli_keep_open(a, &c->store);
@@ -126,8 +126,7 @@ static int check_dims(const comparing *c)
         for (size_t k = first; k < c->n && all; k++)
             all = !c->models[k] || warned_of(c->profiles[k], "unused-dim", node);
         if (all)
-            return cli_complain_text(ASSAY_ERR_USAGE,
-                                     "No dimension of any of the models is called '%.200s'.", node);
+            return cli_complain_text(ASSAY_ERR_USAGE, "no model has a dimension '%.200s'", node);
     }
     return ASSAY_OK;
 }
@@ -187,11 +186,11 @@ static const char *const compare_examples[] = {
     "assay compare resnet50 efficientnet_b0 vit_b_16",
     "totals with ratios to the first",
     "assay compare before.onnx after.onnx",
-    "of two models also the layers that differ",
+    "with the layers that differ",
     "assay compare before.onnx after.onnx --measure",
-    "which is faster: runs of both, turn by turn",
+    "run both alternately to find the faster one",
     "assay compare base.json model.onnx -f md",
-    "a saved result and a model, for a comment",
+    "a saved result and a model, as Markdown",
     NULL,
 };
 
@@ -202,7 +201,7 @@ const cli_command command_compare = {
     .values = "@models",
     .examples = compare_examples,
     .about = "Compare models or results: totals with ratios, operators, layers that differ.",
-    .more = "Ratios are to the first. For two models the layers behind the difference are listed: "
-            "added, removed, reshaped, changed. They are aligned by structure, so names do not "
-            "matter. With --measure each model is run in turn with the first: faster, slower, no "
-            "difference, or inconclusive (exit 7)."};
+    .more = "Ratios are to the first. For two models, layers that were added, removed, reshaped or "
+            "changed are listed. Layers are matched by structure, not by name. With --measure each "
+            "model is run alternately with the first: faster, slower, no difference, or "
+            "inconclusive (exit 7)."};

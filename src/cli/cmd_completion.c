@@ -439,8 +439,7 @@ static int run_completion(cli_args *args)
             shells[i].put();
             return cli_flush();
         }
-    return cli_complain_text(ASSAY_ERR_USAGE,
-                             "There is no completion for '%.60s'; use bash, zsh or fish.",
+    return cli_complain_text(ASSAY_ERR_USAGE, "no completion for '%.60s'. Use bash, zsh or fish.",
                              args->words[0]);
 }
 

@@ -40,11 +40,12 @@ static bool is_onnx_name(const char *path)
 static int check_output(const cli_args *a)
 {
     if (a->output.paths.n != 1)
-        return cli_complain_text(ASSAY_ERR_USAGE, "export needs one output: -o FILE.onnx.");
+        return cli_complain_text(ASSAY_ERR_USAGE,
+                                 "export needs one output file. Use -o FILE.onnx.");
     if (!is_onnx_name(a->output.paths.items[0]))
         return cli_complain_text(ASSAY_ERR_USAGE,
-                                 "export writes ONNX, and the name '%.200s' does not end in .onnx. "
-                                 "Give -o FILE.onnx, or - for stdout.",
+                                 "export writes ONNX, but '%.200s' does not end in .onnx. Use -o "
+                                 "FILE.onnx, or -o - for stdout.",
                                  a->output.paths.items[0]);
     const char *precision = assay_options_get(a->options, "precision");
     return precision && strcmp(precision, "int8") == 0
@@ -77,11 +78,11 @@ static const char *const export_examples[] = {
     "assay export resnet50 -o resnet50.onnx",
     "with random weights, opset 17",
     "assay export vit_b_16 -o vit.onnx --opset 23 --seed 7",
-    "with the Attention operator kept",
+    "opset 23, which has an Attention operator",
     "assay export resnet50 -o resnet50-int8.onnx --precision int8",
-    "weights and activations in 8 bits, calibrated on random inputs",
+    "8-bit weights and activations, calibrated with random inputs",
     "assay export model.onnx -o out/model.onnx --external-data",
-    "its own weights, in a file beside it",
+    "weights of the file, in a second file",
     NULL,
 };
 
@@ -91,6 +92,6 @@ const cli_command command_export = {
     .values = "@models",
     .examples = export_examples,
     .about = "Write a model as an ONNX file.",
-    .more = "MODEL is as for graph. Weights of a file are copied; those of a built-in "
-            "architecture are random, scaled so that outputs stay finite, and the same for the "
-            "same seed."};
+    .more = "MODEL is as in graph. Weights of a file are copied. Weights of a built-in "
+            "architecture are random, depend only on the seed, and are scaled to keep outputs "
+            "finite."};

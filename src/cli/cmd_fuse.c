@@ -10,7 +10,7 @@ static const char *const fuse_examples[] = {
     "assay fuse resnet50",
     "convolutions with batch norm and activation",
     "assay fuse resnet50 --strategy aggressive",
-    "the residual add folded in too",
+    "residual additions as well",
     "assay fuse model.onnx --json | jq '.groups[] | select(.critical) | .nodes'",
     "the layers on the critical path",
     NULL,
@@ -22,6 +22,6 @@ const cli_command command_fuse = {
     .formats = CLI_REPORT_FORMATS,
     .values = "@models",
     .examples = fuse_examples,
-    .about = "Join layers into kernels: groups, bytes and launches saved, levels, critical path.",
-    .more = "Every layer is in exactly one group, and a group has one exit: forks and outputs "
-            "stay, and there are no cycles. docs/fusion.md has the rules of each strategy."};
+    .about = "Fuse layers into kernels: groups, saved bytes and launches, levels, critical path.",
+    .more = "Every layer is in exactly one group, and every group has one output. See "
+            "docs/fusion.md for the rules of each strategy."};

@@ -41,15 +41,15 @@ static int run_graph(cli_args *args)
 
 static const char *const graph_examples[] = {
     "assay model.onnx",
-    "what the model costs",
+    "parameters, FLOPs, memory, layers",
     "assay graph model.onnx --batch 8 --top 20",
-    "at batch 8, with the 20 costliest layers",
+    "batch 8, with the 20 most expensive layers",
     "assay resnet50 --set num_classes=10 --input-shape 8,3,384,384",
     "a built-in model with other sizes",
     "assay model.onnx --dim seq_len=512 --strict",
-    "sizes by name; fail if anything is assumed",
+    "set a symbolic dimension; fail if anything is assumed",
     "assay model.onnx -o result.json -o layers.csv",
-    "two files beside the screen",
+    "console output and two files",
     "assay model.onnx --json | jq .total_macs",
     "one number for a script",
     NULL,
@@ -61,7 +61,7 @@ const cli_command command_graph = {
     .formats = CLI_REPORT_FORMATS,
     .values = "@models",
     .examples = graph_examples,
-    .about = "Show what a model costs: parameters, FLOPs, MACs, memory, bottlenecks, layers.",
+    .about = "Analyse a model: parameters, FLOPs, MACs, memory, bottlenecks, layers.",
     .more = "MODEL is a file, - for an ONNX file on stdin, a .json that describes a model, or a "
-            "built-in name such as resnet50 (`assay models` lists them). Nothing is run and no "
-            "weights are read. `assay MODEL` is short for `assay graph MODEL`."};
+            "built-in name such as resnet50 (`assay models` lists them). The model is not run, "
+            "and weights are not read. `assay MODEL` is short for `assay graph MODEL`."};

@@ -79,20 +79,20 @@ static int help_word(const char *word)
     if (c)
         return cli_help_of(c);
     const char *near = cli_nearest(word, cli_command_name_at, NULL);
-    return cli_complain_text(ASSAY_ERR_USAGE, "There is no command '%.100s'.%s%s%s", word,
+    return cli_complain_text(ASSAY_ERR_USAGE, "unknown command '%.100s'.%s%s%s", word,
                              near ? " Did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
 int cli_help(void)
 {
-    printf("assay %s: what a model costs\n\n", assay_version());
-    puts("  assay MODEL [options]           the instant answer");
-    puts("  assay COMMAND [options]         everything else\n\nCommands:");
+    printf("assay %s: profile machine learning models\n\n", assay_version());
+    puts("  assay MODEL [options]           analyse a model without running it");
+    puts("  assay COMMAND [options]         run another command\n\nCommands:");
     put_commands();
-    puts("\n`assay help COMMAND` lists the options of a command. The most used:");
-    puts("  --batch N, --input-shape 1,3,224,224, --dim NAME=N    sizes");
-    puts("  -o FILE.json|.csv|.md|.html, --json, -q               results in files");
-    puts("  --top N, --depth N, -v                                more on the console");
+    puts("\n`assay help COMMAND` lists the options of a command. The most common:");
+    puts("  --batch N, --input-shape 1,3,224,224, --dim NAME=N    set sizes");
+    puts("  -o FILE.json|.csv|.md|.html, --json, -q               write results to files");
+    puts("  --top N, --depth N, -v                                show more");
     put_exit_codes();
     return cli_flush();
 }

@@ -106,7 +106,7 @@ static int run_ops(cli_args *args)
     if (json)
         puts(shown ? "\n]" : "]");
     if (shown == 0)
-        return cli_complain_text(ASSAY_ERR_USAGE, "No operator's name matches '%.100s'.", pattern);
+        return cli_complain_text(ASSAY_ERR_USAGE, "no operator matches '%.100s'", pattern);
     return code;
 }
 
@@ -166,11 +166,7 @@ static int run_doctor(cli_args *args)
 }
 
 static const char *const ops_examples[] = {
-    "assay ops",
-    "all operators that are known",
-    "assay ops '*Attention*'",
-    "those whose name matches a pattern",
-    NULL,
+    "assay ops", "all operators", "assay ops '*Attention*'", "operators whose name matches", NULL,
 };
 
 const cli_command command_ops = {
@@ -178,7 +174,7 @@ const cli_command command_ops = {
     .classes = "list",
     .formats = CLI_LIST_FORMATS,
     .examples = ops_examples,
-    .about = "List known operators with versions and cost formula.",
+    .about = "List supported operators with versions and cost formulas.",
     .more = "PATTERN is part of the name, or contains * and ?; case does not matter. In a type, # "
             "is the number of spatial dimensions."};
 

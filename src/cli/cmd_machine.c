@@ -94,15 +94,15 @@ static int run_machine(cli_args *a)
 
 static const char *const machine_examples[] = {
     "assay machine",
-    "measures for half a minute and keeps the result",
+    "measure for half a minute and save the result",
     "assay machine --show",
-    "what was measured last",
+    "show the saved result",
     "assay machine --calibrate",
-    "a minute or two more, for predicted times with their error",
+    "a minute or two more, for better predictions",
     "assay machine --quick --json -o machine.json",
-    "five seconds, into a file as well",
+    "five seconds, with the result in a file",
     "assay map resnet50 --hardware this",
-    "what the result is for",
+    "use the result",
     NULL,
 };
 
@@ -111,7 +111,6 @@ const cli_command command_machine = {
     .classes = "screen page result save",
     .formats = CLI_VIEW_FORMATS,
     .examples = machine_examples,
-    .about = "Measure this machine: topology, ceilings of arithmetic, memory and engine.",
+    .about = "Measure this machine: topology, peak arithmetic, memory bandwidth, engine overhead.",
     .more = "Runs loops of multiply-adds, loads and stores, with one thread and with all. The "
-            "result is kept and becomes the device `this`. docs/hardware.md says how each ceiling "
-            "is measured."};
+            "result is saved as the device `this`. See docs/hardware.md for the method."};

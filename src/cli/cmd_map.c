@@ -138,7 +138,7 @@ static int run_devices(cli_args *args)
     }
     assay_devices_free(list);
     if (shown == 0)
-        return cli_complain_text(ASSAY_ERR_USAGE, "No device matches '%.100s'.", pattern);
+        return cli_complain_text(ASSAY_ERR_USAGE, "no device matches '%.100s'", pattern);
     return code;
 }
 
@@ -146,11 +146,11 @@ static const char *const map_examples[] = {
     "assay map resnet50 --hardware rtx3090,a100-80,h100-sxm",
     "time, memory and verdict on three devices",
     "assay map vit_b_16 --hardware all --goal latency:5ms",
-    "what reaches 5 ms, and at how much power",
+    "devices that reach 5 ms, with their power",
     "assay map model.onnx --hardware t4 --precision fp16,int8 --batch-sizes 1,8,64",
-    "one device, with its layers",
+    "two precisions and three batch sizes on one device",
     "assay map model.onnx --hardware mine.json -o map.csv",
-    "hardware of your own",
+    "your own device",
     NULL,
 };
 
@@ -160,17 +160,17 @@ const cli_command command_map = {
     .formats = CLI_REPORT_FORMATS,
     .values = "@models",
     .examples = map_examples,
-    .about = "Place a model on devices: time, memory, fit, bound, batch sizes, Pareto table.",
-    .more = "Uses a roofline of each layer on each device; for `this`, times from measured "
-            "kernels. docs/hardware.md has the formulas and their accuracy."};
+    .about = "Predict time and memory of a model on devices, with batch sizes and a Pareto table.",
+    .more = "Times come from the roofline of each layer; for `this`, from measured kernels. See "
+            "docs/hardware.md for the formulas and their accuracy."};
 
 static const char *const devices_examples[] = {
     "assay devices",
-    "all of them",
+    "all devices",
     "assay devices orin --json",
-    "those whose name matches, for a script",
+    "devices with a matching name, as JSON",
     "assay devices --hardware mine.csv",
-    "a file of your own, checked",
+    "check your own device file",
     NULL,
 };
 

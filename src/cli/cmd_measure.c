@@ -113,11 +113,11 @@ static int run_memory(cli_args *args)
 
 static const char *const profile_examples[] = {
     "assay profile resnet18 --batch-sizes 1,2,4 --output r.json",
-    "five stages on the screen, everything in a file",
+    "all five stages, with the result in a file",
     "assay profile model.onnx --threads 1 --num-runs 200",
     "one thread, more runs",
     "assay profile resnet50 --memory-limit 1GiB",
-    "stop the sweep where the plan needs more",
+    "skip batch sizes that need more memory",
     NULL,
 };
 
@@ -127,10 +127,10 @@ const cli_command command_profile = {
     .formats = CLI_REPORT_FORMATS,
     .values = "@models",
     .examples = profile_examples,
-    .about = "Do the whole job in five stages: load, architecture, FLOPs, single input, batch "
-             "sizes.",
-    .more = "Runs the model on ONNX Runtime. Without an engine the static stages are shown and "
-            "the exit code is 5. Ctrl-C ends it early and writes what was measured."};
+    .about =
+        "Profile a model in five stages: load, architecture, FLOPs, single input, batch sizes.",
+    .more = "Runs the model on ONNX Runtime. Without an engine, it shows the static stages and "
+            "the exit code is 5. After Ctrl-C, the measurements so far are written."};
 
 static const char *const bench_examples[] = {
     "assay bench model.onnx",
@@ -140,9 +140,9 @@ static const char *const bench_examples[] = {
     "assay bench model.onnx --rate 30 --duration 20",
     "an open loop of 30 requests per second",
     "assay bench model.onnx --concurrency 2 --threads 1",
-    "two runs at once",
+    "two runs at the same time",
     "assay bench model.onnx --input x=image.npy",
-    "with data of your own",
+    "with your own input",
     NULL,
 };
 
@@ -153,14 +153,15 @@ const cli_command command_bench = {
     .values = "@models",
     .examples = bench_examples,
     .about = "Measure latency, throughput and memory.",
-    .more = "Warm-up continues until timings are steady; then runs are counted by number, time or "
-            "precision. Inputs are random unless --input gives them."};
+    .more =
+        "Warm-up continues until timings are steady. Measurement ends after a number of runs, a "
+        "time or at a precision. Inputs are random without --input."};
 
 static const char *const layers_examples[] = {
     "assay layers resnet18",
-    "which layers the time goes to",
+    "the layers that take the most time",
     "assay layers model.onnx --layers attention,mlp",
-    "those whose name, type or module holds one of these",
+    "only layers whose name, type or module contains one of these",
     NULL,
 };
 
@@ -170,15 +171,15 @@ const cli_command command_layers = {
     .formats = CLI_REPORT_FORMATS,
     .values = "@models",
     .examples = layers_examples,
-    .about = "Measure the time of every layer, beside its FLOPs and bytes.",
-    .more = "Uses profiled runs of their own and subtracts the cost of the profiler. The time of "
-            "a fused kernel is shared among its layers."};
+    .about = "Measure the time of every layer, and show it with FLOPs and bytes.",
+    .more = "Uses separate profiled runs and subtracts the overhead of the profiler. The time of a "
+            "fused kernel is divided among its layers."};
 
 static const char *const memory_examples[] = {
     "assay memory resnet50 -v",
-    "the plan, step by step",
+    "every step of the plan",
     "assay memory model.onnx --measure",
-    "the plan beside what a run takes",
+    "compare the plan with a run",
     NULL,
 };
 
@@ -188,5 +189,5 @@ const cli_command command_memory = {
     .formats = CLI_REPORT_FORMATS,
     .values = "@models",
     .examples = memory_examples,
-    .about = "Show the memory plan over time, its peak and what makes it up.",
-    .more = "With --measure the model is run beside the plan."};
+    .about = "Show the memory plan over time, and the tensors of its peak.",
+    .more = "With --measure the model is run, and the plan is compared with the measurement."};

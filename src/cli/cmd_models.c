@@ -128,18 +128,18 @@ static int run_models(cli_args *args)
     assay_error err = {0};
     if (code == ASSAY_OK && shown == 0)
         return cli_complain_text(ASSAY_ERR_USAGE,
-                                 "No built-in model's name, family or task matches '%.100s'. %s",
-                                 pattern, nearest(pattern, &err));
+                                 "no built-in model, family or task matches '%.100s'. %s", pattern,
+                                 nearest(pattern, &err));
     return code;
 }
 
 static const char *const models_examples[] = {
     "assay models",
-    "all of them",
+    "all models",
     "assay models 'resnet*'",
-    "those whose name matches a pattern",
+    "models whose name matches",
     "assay models detection --json",
-    "one task, for a script",
+    "models of a task, as JSON",
     NULL,
 };
 
@@ -150,5 +150,5 @@ const cli_command command_models = {
     .values = "@tasks",
     .examples = models_examples,
     .about = "List built-in models: family, parameters, GMACs, default input, task.",
-    .more = "PATTERN is part of a name, a family or a task, or contains * and ?. Numbers are "
-            "counted when asked for."};
+    .more = "PATTERN is part of a name, a family or a task, or contains * and ?. The numbers "
+            "are computed from the models."};

@@ -93,11 +93,11 @@ static int run_pipeline(cli_args *args)
 
 static const char *const pipeline_examples[] = {
     "assay pipeline sd21 --height 512 --width 512 --steps 30 --guidance-scale 7.5",
-    "component by component",
+    "cost of each component",
     "assay pipeline sd21 --sweep resolution=512,768,1024 --sweep steps=20,30,50",
-    "how cost grows",
+    "cost by resolution and by steps",
     "assay pipeline sd15 sdxl flux-dev -o run/generation_config.json",
-    "several side by side, and the record of the run",
+    "several side by side, with generation_config.json",
     "assay pipeline llama-3.1-8b --prompt-tokens 2048 --generate 256 --batch 8",
     "prefill, decode, cache and memory of a language model",
     NULL,
@@ -109,7 +109,8 @@ const cli_command command_pipeline = {
     .formats = CLI_VIEW_FORMATS "|generation-config",
     .values = "@pipelines",
     .examples = pipeline_examples,
-    .about = "Show what a generation costs, component by component: images and text.",
-    .more = "NAME is a pipeline (sd15, sd21, sdxl, sd3-medium, flux-dev, pixart-512, dit-xl-2, "
-            "...) or a language model (`assay models language`); DIR is a folder of diffusers or "
-            "transformers. Sizes that are not given are those of the model's own library."};
+    .about = "Show the cost of generating an image or a text, by component.",
+    .more =
+        "NAME is a pipeline (sd15, sd21, sdxl, sd3-medium, flux-dev, pixart-512, dit-xl-2, "
+        "...) or a language model (`assay models language`); DIR is a directory of diffusers or "
+        "transformers. Default sizes are those of the model's own library."};

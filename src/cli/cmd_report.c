@@ -44,13 +44,13 @@ static int run_report(cli_args *args)
 
 static const char *const report_examples[] = {
     "assay report result.json",
-    "the screen again",
+    "print it again",
     "assay report result.json -o report.md -o layers.csv",
-    "other views of it",
+    "convert it to Markdown and CSV",
     "assay report result.json -o model.trace.json",
     "for Perfetto or chrome://tracing",
     "assay report before.json after.json",
-    "several, side by side",
+    "two results side by side",
     NULL,
 };
 
@@ -60,4 +60,4 @@ const cli_command command_report = {
     .formats = CLI_REPORT_FORMATS,
     .values = "@files",
     .examples = report_examples,
-    .about = "Render saved results in any format; several side by side."};
+    .about = "Show saved results in any format, also several side by side."};

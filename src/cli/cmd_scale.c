@@ -35,13 +35,13 @@ static int run_scale(cli_args *args)
 
 static const char *const scale_examples[] = {
     "assay scale resnet50 --dim batch=1..64 --dim height=224..1024",
-    "a grid, closed forms, exponents",
+    "a grid with closed forms and exponents",
     "assay scale resnet50 --dim batch=1..64 --solve 'memory<=24GB'",
     "the largest batch in 24 GB",
     "assay scale vit_b_16 --dim side=224..1024 --solve 'macs<=100G'",
     "the largest image under 100 GMACs",
     "assay scale gpt2 --dim seq=64..1024:9 --dim batch=1,8 -o gpt2.csv",
-    "nine lengths, two batches, into a table",
+    "nine lengths and two batch sizes, as CSV",
     NULL,
 };
 
@@ -51,9 +51,9 @@ const cli_command command_scale = {
     .formats = CLI_VIEW_FORMATS,
     .values = "@models",
     .examples = scale_examples,
-    .about = "Show cost over a grid of sizes: closed forms, exponents, the largest size in a "
-             "limit.",
+    .about =
+        "Show cost over a grid of sizes: closed forms, exponents, largest size within a limit.",
     .more = "--dim names batch, height, width, side, seq, frames, a symbolic dimension of the "
             "file, a parameter of a built-in architecture, or INPUT[AXIS]; its values are A..B, "
-            "A..B..STEP, A..B:COUNT or A,B,C. Every figure is an evaluation of the model; "
-            "docs/scaling.md explains closed forms."};
+            "A..B..STEP, A..B:COUNT or A,B,C. Every value is an analysis of the model. See "
+            "docs/scaling.md for closed forms."};

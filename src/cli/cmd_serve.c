@@ -26,7 +26,7 @@ static int run_serve(cli_args *args)
     int n = 0;
     bool verb = false;
     if (!argv)
-        return cli_complain_text(ASSAY_ERR_SYSTEM, "Memory ran out.");
+        return cli_complain_text(ASSAY_ERR_SYSTEM, "out of memory");
     argv[n++] = path;
     for (int i = 1; i < args->argc; i++) {
         if (!verb && strcmp(args->argv[i], "serve") == 0)
@@ -36,7 +36,7 @@ static int run_serve(cli_args *args)
     }
     if (!beside(path, sizeof path)) {
         free(argv);
-        return cli_complain_text(ASSAY_ERR_SYSTEM, "Where assay itself lies cannot be told.");
+        return cli_complain_text(ASSAY_ERR_SYSTEM, "cannot find the path of this program");
     }
     fflush(stdout);
     execv(path, argv);
@@ -45,26 +45,25 @@ static int run_serve(cli_args *args)
     if (why == ENOENT)
         return cli_complain_text(
             ASSAY_ERR_SYSTEM,
-            "'%.200s' is not there: it is built where libmicrohttpd is installed (Debian: "
-            "libmicrohttpd-dev).",
+            "%.200s: not found. Install libmicrohttpd (Debian: libmicrohttpd-dev) and build "
+            "again.",
             path);
-    return cli_complain_text(ASSAY_ERR_SYSTEM, "'%.200s' cannot be started: %s.", path,
-                             strerror(why));
+    return cli_complain_text(ASSAY_ERR_SYSTEM, "%.200s: cannot start: %s", path, strerror(why));
 }
 
 static const char *const serve_examples[] = {
     "assay serve",
-    "the dashboard on a free port of this machine; the address is printed",
+    "serve on a free port of this machine and print the address",
     "assay serve --port 8080 --db team.db",
-    "a port and a history of one's own",
+    "with a given port and history",
     "assay serve --host 0.0.0.0 --port 8080 --token-file secret",
-    "for others too, who need the token",
+    "also for other machines, with a token",
     NULL,
 };
 
 const cli_command command_serve = {
     CLI_COMMAND("serve", "", 0, 0, run_serve), .classes = "", .examples = serve_examples,
-    .about = "Serve the dashboard over the history: a page and a JSON API.",
-    .more = "Starts assay-serve, which is installed beside assay. It listens on 127.0.0.1 unless "
-            "--host says otherwise, and then it needs a token. docs/serve.md and /openapi.json "
+    .about = "Serve the dashboard of the history: an HTML page and a JSON API.",
+    .more = "Starts assay-serve, which is installed beside assay. It listens on 127.0.0.1. "
+            "Another --host requires a token. docs/serve.md and /openapi.json "
             "describe the API."};

@@ -19,11 +19,11 @@ static int run_validate(cli_args *args)
 
 static const char *const validate_examples[] = {
     "assay validate --models resnet18,resnet50,mobilenet_v2,vit_b_16",
-    "beside fvcore",
+    "compare with fvcore",
     "assay validate resnet50 --lens all",
-    "beside every tool that is known",
+    "compare with all conventions",
     "assay validate resnet50 --live",
-    "asks the fvcore of this machine's Python too",
+    "also run fvcore in the installed Python",
     NULL,
 };
 
@@ -33,6 +33,6 @@ const cli_command command_validate = {
     .formats = CLI_VIEW_FORMATS,
     .values = "@models",
     .examples = validate_examples,
-    .about = "Compare our counts with those of fvcore and other tools, and explain differences.",
-    .more = "A tool that counts a multiply-accumulate as one FLOP is compared with our "
+    .about = "Compare the counts with those of fvcore and other tools, and explain differences.",
+    .more = "A tool that counts a multiply-accumulate as one FLOP is compared with "
             "multiply-accumulates. Without MODEL, a few well-known models are used."};

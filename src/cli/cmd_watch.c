@@ -71,7 +71,7 @@ static int run(cli_job *j)
     memcpy(words, a->words, sizeof *words * (size_t)a->n_words);
     if (!*argv == !a->pid || (a->rest && a->n_words))
         return cli_complain_text(ASSAY_ERR_USAGE,
-                                 "watch takes a command behind -- or a process by --pid.");
+                                 "watch needs a command after -- or a process. Use --pid N.");
     int code = cli_job_open_outputs(j);
     if (!code)
         code = cli_job_open_store(j);
@@ -102,9 +102,9 @@ static int run_watch(cli_args *args)
 
 static const char *const watch_examples[] = {
     "assay watch -o run.json -- python3 serve.py",
-    "a command, from its start to its end",
+    "a command from start to end",
     "assay watch --pid 4711 --duration 60 --interval 500",
-    "a minute of a process that runs already",
+    "one minute of a running process",
     NULL,
 };
 
@@ -113,8 +113,8 @@ const cli_command command_watch = {
     .classes = "screen page result save measures rest",
     .formats = CLI_REPORT_FORMATS,
     .examples = watch_examples,
-    .about = "Watch a process over time: CPU, memory, disk, faults.",
-    .more = "Starts COMMAND, or follows a process with --pid, and its descendants, until it ends, "
-            "--duration is over or Ctrl-C. The result is written in any case. The exit code is "
-            "the command's own, 128 + signal if one ended it, 130 after Ctrl-C. The command keeps "
-            "its streams: the console view goes to stderr."};
+    .about = "Watch a process over time: CPU, memory, disk, page faults.",
+    .more = "Starts COMMAND, or attaches to a process with --pid, and watches it and its "
+            "descendants until it ends, --duration is over, or Ctrl-C. The result is always "
+            "written. The exit code is that of the command, 128 + signal if a signal ended it, 130 "
+            "after Ctrl-C. stdout is the command's; the console view goes to stderr."};

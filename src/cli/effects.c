@@ -78,11 +78,11 @@ assay_status cli_check_effects(const cli_args *a, assay_error *err)
         if ((!*o.formats && !*o.needs) || !cli_given(a, o.name))
             continue;
         if (*o.formats && !writes_format(a, o.formats))
-            return cli_refuse(err, "--%s has no effect: it shapes %s, and no output is %s.", o.name,
+            return cli_refuse(err, "--%s has no effect: it is for %s, and no output is %s", o.name,
                               o.formats, o.formats);
         if (*o.needs && !has_what_it_needs(a, &o)) {
             put_needed(a, &o, needed, sizeof needed);
-            return cli_refuse(err, "--%s has no effect on %s without %s.", o.name, a->command->name,
+            return cli_refuse(err, "--%s has no effect on %s without %s", o.name, a->command->name,
                               needed);
         }
     }
@@ -99,7 +99,7 @@ static int refuse_given(const cli_args *a, concerns_fn *concerns, const char *wo
     assay_option_info o;
     for (size_t i = 0; cli_option_at(i, &o); i++)
         if (cli_given(a, o.name) && concerns(&o, words))
-            return cli_complain_text(ASSAY_ERR_USAGE, "--%s has no effect: %s.", o.name, why);
+            return cli_complain_text(ASSAY_ERR_USAGE, "--%s has no effect: %s", o.name, why);
     return ASSAY_OK;
 }
 

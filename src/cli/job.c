@@ -16,7 +16,7 @@ static int check_format(const cli_job *j, const char *name)
     const cli_command *c = j->args->command;
     if (!name || (c->formats && cli_has_word(c->formats, '|', name, strlen(name))))
         return ASSAY_OK;
-    return cli_complain_text(ASSAY_ERR_USAGE, "%s does not write '%.60s'; its formats are %s.",
+    return cli_complain_text(ASSAY_ERR_USAGE, "%s cannot write '%.60s'. Its formats are %s.",
                              c->name, name, c->formats ? c->formats : "none");
 }
 
@@ -69,8 +69,8 @@ static int open_output(cli_job *j, const char *path)
     if (!format)
         return cli_complain_text(
             ASSAY_ERR_USAGE,
-            "The suffix of '%.200s' names no format. Use one of%s, or --format with one of %s.",
-            path, suffixes_of(j->args->command->formats, suffixes, sizeof suffixes),
+            "%.200s: the suffix names no format. Use one of%s, or --format with one of %s.", path,
+            suffixes_of(j->args->command->formats, suffixes, sizeof suffixes),
             j->args->command->formats);
     if (check_format(j, format) != ASSAY_OK)
         return ASSAY_ERR_USAGE;
@@ -110,8 +110,7 @@ static int read_stdin(void **bytes, size_t *n)
             continue;
         if (got < 0) {
             free(p);
-            return cli_complain_text(ASSAY_ERR_SYSTEM, "stdin could not be read: %s.",
-                                     strerror(errno));
+            return cli_complain_text(ASSAY_ERR_SYSTEM, "cannot read stdin: %s", strerror(errno));
         }
         *n += (size_t)got;
         if (got == 0)
@@ -127,7 +126,7 @@ static int read_stdin(void **bytes, size_t *n)
     *bytes = p;
     return p ? ASSAY_OK
              : cli_complain_text(ASSAY_ERR_SYSTEM,
-                                 "The model on stdin does not fit into memory; give it as a file.");
+                                 "the model on stdin does not fit into memory. Save it as a file.");
 }
 
 static int open_model(cli_job *j)
@@ -262,8 +261,7 @@ int cli_job_write(cli_job *j)
     assay_options_set(j->args->options, "color", "false", NULL);
     for (int i = 0; i < j->n_files; i++) {
         if (j->failed && j->files[i].replaces) {
-            fprintf(stderr, "assay: '%s' stays as it was: nothing was measured.\n",
-                    j->files[i].path);
+            fprintf(stderr, "assay: %s is unchanged: nothing was measured\n", j->files[i].path);
             continue; /* closing abandons it */
         }
         if (assay_result_write(j->profile, j->files[i].format, j->args->options, &text, &n, &err) !=

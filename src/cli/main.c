@@ -27,7 +27,7 @@ int main(int argc, char **argv)
         setvbuf(stdout, buffer, _IOFBF, STDOUT_BUFFER);
     if (argc < 2) {
         cli_complain_text(ASSAY_ERR_USAGE,
-                          "Give a model: assay MODEL. `assay help` explains more.");
+                          "no model. Use `assay MODEL`, or `assay help` for the commands.");
         return ASSAY_ERR_USAGE;
     }
     int code = cli_parse(argc, argv, &args, &err) == ASSAY_OK ? dispatch(&args)

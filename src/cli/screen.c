@@ -32,8 +32,7 @@ static int write_failed(void)
 {
     if (errno == EPIPE)
         return ASSAY_OK;
-    return cli_complain_text(ASSAY_ERR_SYSTEM, "The result could not be written to stdout: %s.",
-                             strerror(errno));
+    return cli_complain_text(ASSAY_ERR_SYSTEM, "cannot write to stdout: %s", strerror(errno));
 }
 
 int cli_print(const void *p, size_t n)

@@ -207,5 +207,5 @@ int cli_table_print(cli_table *t)
     free(t->cells);
     free(t->notes);
     *t = (cli_table){0};
-    return failed ? cli_complain_text(ASSAY_ERR_SYSTEM, "Memory ran out.") : ASSAY_OK;
+    return failed ? cli_complain_text(ASSAY_ERR_SYSTEM, "out of memory") : ASSAY_OK;
 }

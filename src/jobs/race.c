@@ -208,7 +208,7 @@ static assay_status run_race(race *r, assay_error *err)
         if (r->lane[i] == NO_LANE)
             continue;
         judge_race(r, i);
-        all_told = all_told && strcmp(r->c->timings[i].verdict, "cannot tell") != 0;
+        all_told = all_told && strcmp(r->c->timings[i].verdict, "inconclusive") != 0;
     }
     return all_told ? ASSAY_OK
                     : err_fail(err, ASSAY_ERR_INCONCLUSIVE,

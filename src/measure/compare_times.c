@@ -19,9 +19,9 @@ static const char *verdict_word(verdict_kind v, double low, double tolerance)
     case VERDICT_IMPROVEMENT:
         return "faster";
     case VERDICT_PASS: /* of a gate: not slower; here neither may be */
-        return low >= 1 / (1 + tolerance) ? "no difference" : "cannot tell";
+        return low >= 1 / (1 + tolerance) ? "no difference" : "inconclusive";
     default:
-        return "cannot tell";
+        return "inconclusive";
     }
 }
 
@@ -103,7 +103,7 @@ void compare_turns(const interleave_series *base, const interleave_series *now, 
     *out = (comparison_timing){.verdict = g.verdict == VERDICT_REGRESSION    ? "slower"
                                           : g.verdict == VERDICT_IMPROVEMENT ? "faster"
                                           : g.verdict == VERDICT_PASS        ? "no difference"
-                                                                             : "cannot tell",
+                                                                             : "inconclusive",
                                .interleaved = true,
                                .ratio = g.ratio,
                                .low = tested ? g.low : NAN,

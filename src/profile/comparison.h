@@ -91,7 +91,7 @@ typedef struct comparison_instructions {
 /* How long one takes beside the first. */
 typedef struct comparison_timing {
     str model, label;
-    const char *verdict; /* "faster", "slower", "no difference", "cannot tell", "not run" (why) */
+    const char *verdict; /* "faster", "slower", "no difference", "inconclusive", "not run" (why) */
     bool interleaved;    /* run turn by turn; else by runs that were saved */
     double ratio;        /* of time: above 1 is slower than the first; NaN: not run */
     double low, high;    /* the 99 % interval; NaN: not tested */

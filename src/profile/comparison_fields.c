@@ -84,8 +84,8 @@ static const fields instruction_fields = FIELDS(
     comparison_instructions, instruction_rows,
     .present_at = 1 + offsetof(comparison_instructions, present));
 
-static const char *const timing_words[] = {"faster",      "slower",  "no difference",
-                                           "cannot tell", "not run", NULL};
+static const char *const timing_words[] = {"faster",       "slower",  "no difference",
+                                           "inconclusive", "not run", NULL};
 
 static const field timing_rows[] = {
     FIELD(comparison_timing, model, STR, NONE, "Model", "The model as the user named it."),

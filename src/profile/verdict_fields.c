@@ -1,9 +1,9 @@
-/* "assay.check/1": the fields of verdicts. docs/ci.md explains them. */
+/* "assay.check/1": the field table of a check (docs/ci.md). */
 #include "profile/verdicts.h"
 
 const char *const verdict_words[] = {[VERDICT_PASS] = "pass",
                                      [VERDICT_IMPROVEMENT] = "improvement",
-                                     [VERDICT_SHOWN] = "not judged",
+                                     [VERDICT_SHOWN] = "not checked",
                                      [VERDICT_INCONCLUSIVE] = "inconclusive",
                                      [VERDICT_REGRESSION] = "regression",
                                      [VERDICT_MISSED] = "missed",
@@ -13,15 +13,16 @@ static const char *const operator_words[] = {VERDICT_AT_MOST, VERDICT_AT_LEAST, 
 
 static const field row_rows[] = {
     FIELD(verdict_row, metric, WORD, NONE, "Metric", "Name of the metric."),
-    FIELD(verdict_row, title, WORD, NONE, NULL, "The metric in words."),
+    FIELD(verdict_row, title, WORD, NONE, NULL, "Display name of the metric."),
     FIELD(verdict_row, unit, ENUM, NONE, NULL, "Unit of the values.", .words = metric_unit_words),
     FIELD(verdict_row, verdict, ENUM, NONE, "Verdict",
-          "not judged: there is nothing to judge it by.", .words = verdict_words),
-    FIELD_AS(verdict_row, "value", now, NUMBER, NONE, "Value", "The result's value."),
-    FIELD_AS(verdict_row, "operator", op, WORD, NONE, NULL, "How the limit is meant.",
+          "not checked: there is one value per side, so no comparison is possible.",
+          .words = verdict_words),
+    FIELD_AS(verdict_row, "value", now, NUMBER, NONE, "Value", "Value of the result."),
+    FIELD_AS(verdict_row, "operator", op, WORD, NONE, NULL, "Operator of the limit.",
              .words = operator_words, .absent = FIELD_OMIT),
-    FIELD(verdict_row, limit, F64, NONE, "Limit", "The limit that was set.", .absent = FIELD_OMIT),
-    FIELD_AS(verdict_row, "baseline", base, NUMBER, NONE, "Baseline", "The baseline's value.",
+    FIELD(verdict_row, limit, F64, NONE, "Limit", "The limit.", .absent = FIELD_OMIT),
+    FIELD_AS(verdict_row, "baseline", base, NUMBER, NONE, "Baseline", "Value of the baseline.",
              .absent = FIELD_OMIT),
     FIELD(verdict_row, ratio, F64, RATIO, "Change", "value divided by baseline.",
           .absent = FIELD_OMIT),
@@ -36,29 +37,30 @@ static const field row_rows[] = {
 static const fields row_fields = FIELDS(verdict_row, row_rows);
 
 static const field move_rows[] = {
-    FIELD(verdict_move, change, ENUM, NONE, NULL, "What happened to the layer.",
+    FIELD(verdict_move, change, ENUM, NONE, NULL, "Kind of change.",
           .words = comparison_change_words),
     FIELD_AS(verdict_move, "layer", name, STR, NONE, "Layer", "Name of the layer."),
     FIELD(verdict_move, type, STR, NONE, "Type", "Type of its operator."),
-    FIELD(verdict_move, shapes, STR, NONE, "Output", "Shape of its first output, before and now."),
-    FIELD(verdict_move, attributes, STR, NONE, NULL, "Attributes with other values.",
+    FIELD(verdict_move, shapes, STR, NONE, "Output",
+          "Shape of its first output, before and after."),
+    FIELD(verdict_move, attributes, STR, NONE, NULL, "Attributes whose values differ.",
           .absent = FIELD_OMIT),
-    FIELD(verdict_move, macs, I64, MACS, "MACs", "MACs now less those of the baseline."),
-    FIELD(verdict_move, parameters, I64, AMOUNT, "Parameters", "The same of parameters."),
+    FIELD(verdict_move, macs, I64, MACS, "MACs", "MACs minus those of the baseline."),
+    FIELD(verdict_move, parameters, I64, AMOUNT, "Parameters", "Difference of parameters."),
     FIELD_AS(verdict_move, "memory", bytes, I64, BYTES, "Bytes moved",
              "The same of bytes read and written."),
-    FIELD(verdict_move, peak_bytes, I64, BYTES, NULL, "The same of bytes live at the peak."),
-    FIELD(verdict_move, time_ms, F64, MS, "Time", "The same of measured time.",
+    FIELD(verdict_move, peak_bytes, I64, BYTES, NULL, "Difference of bytes live at the peak."),
+    FIELD(verdict_move, time_ms, F64, MS, "Time", "Difference of measured time.",
           .absent = FIELD_OMIT, .flags = FIELD_SIGNED),
 };
 static const fields move_fields = FIELDS(verdict_move, move_rows);
 
 static const field type_rows[] = {
     FIELD(verdict_type, type, STR, NONE, "Type", "Type of the operators."),
-    FIELD(verdict_type, layers, U32, COUNT, "Layers", "Layers of this type that moved."),
-    FIELD(verdict_type, count, I64, COUNT, NULL, "Layers now less those of the baseline."),
-    FIELD(verdict_type, macs, I64, MACS, "MACs", "MACs now less those of the baseline."),
-    FIELD(verdict_type, parameters, I64, AMOUNT, "Parameters", "The same of parameters."),
+    FIELD(verdict_type, layers, U32, COUNT, "Layers", "Layers of this type that differ."),
+    FIELD(verdict_type, count, I64, COUNT, NULL, "Layers minus those of the baseline."),
+    FIELD(verdict_type, macs, I64, MACS, "MACs", "MACs minus those of the baseline."),
+    FIELD(verdict_type, parameters, I64, AMOUNT, "Parameters", "Difference of parameters."),
     FIELD_AS(verdict_type, "memory", bytes, I64, BYTES, "Bytes moved",
              "The same of bytes read and written."),
 };
@@ -68,11 +70,11 @@ static const fields type_fields = FIELDS(verdict_type, type_rows);
 
 static const field verdicts_rows[] = {
     FIELD(verdicts, model, STR, NONE, "Model", "The model as the user named it."),
-    FIELD_AS(verdicts, "verdict", overall, ENUM, NONE, "Verdict", "The worst verdict of all.",
+    FIELD_AS(verdicts, "verdict", overall, ENUM, NONE, "Verdict", "The worst of all verdicts.",
              .words = verdict_words),
     FIELD(verdicts, baseline, STR, NONE, "Baseline", "The baseline as the user named it.",
           .absent = FIELD_OMIT),
-    FIELD(verdicts, baseline_timestamp, STR, NONE, NULL, "When the baseline was made, UTC.",
+    FIELD(verdicts, baseline_timestamp, STR, NONE, NULL, "When the baseline was produced, UTC.",
           WITH_BASELINE),
     FIELD(verdicts, tolerance_percent, F64, PERCENT, "Tolerance",
           "Measured differences up to this are accepted.", WITH_BASELINE),

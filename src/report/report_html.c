@@ -169,9 +169,8 @@ assay_status report_page(const str *documents, size_t n, const page_how *how, sb
     if (!page)
         return err_fail(
             err, ASSAY_ERR_UNSUPPORTED,
-            "This assay was built without its page, so it writes no HTML. Install node "
-            "and npm and build it again ('make clean', then 'make'), or write .json and "
-            "render that elsewhere.");
+            "this assay was built without HTML. Install node and npm and build it again (make clean; "
+            "make), or write JSON and use another build for `assay report`.");
     put_envelope(documents, n, how, &json);
     bool whole = !json.failed && put_page(page, &json, how, out);
     /* tools/web has seen to the marks: what can fail is memory. */

@@ -25,7 +25,7 @@ view_tone view_tone_of(str word)
         {"worse", TONE_POOR},
         {"fired", TONE_POOR},
         {"inconclusive", TONE_FAIR},
-        {"cannot tell", TONE_FAIR},
+        {"inconclusive", TONE_FAIR},
         {"none", TONE_FAIR},
         {"not run", TONE_FAIR},
         {"OOM", TONE_POOR},

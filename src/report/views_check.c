@@ -54,7 +54,7 @@ static const view_table_row baseline_tables[] = {
 };
 static const view_line_row why_lines[] = {
     {.each = "checks",
-     .when = "+why,verdict!=not judged/$verbose",
+     .when = "+why,verdict!=not checked/$verbose",
      .text = "{title:text}: {why:text}."},
 };
 
@@ -105,7 +105,7 @@ static void say_verdict(view *v)
     } said[] = {
         {"pass", "Pass: every check passes."},
         {"improvement", "Improvement: nothing is worse than the baseline, something is better."},
-        {"not judged", "Not judged: there is nothing to judge by."},
+        {"not checked", "Not checked: there is nothing to compare with."},
         {"inconclusive", "Inconclusive: at least one check cannot be decided."},
         {"regression", "Regression: something is worse than the baseline."},
         {"missed", "Missed: at least one limit is not met."}};

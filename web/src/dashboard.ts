@@ -23,7 +23,7 @@ async function pageAt(s: State, path: string): Promise<Page> {
 function failurePage(s: State, error: unknown): Page {
     if (error instanceof Failure && error.wantsToken) return tokenPage(s.reload, s.turn > 1);
     return {
-        title: "Not there",
+        title: "Not found",
         nav: false,
         sections: [trouble(error), h("p", null, link("", "Back to the records"))],
     };

@@ -2101,11 +2101,11 @@ export interface Check {
     schema: "assay.check/1";
     /** The model as the user named it. */
     model: string;
-    /** The worst verdict of all. */
-    verdict: "pass" | "improvement" | "not judged" | "inconclusive" | "regression" | "missed";
+    /** The worst of all verdicts. */
+    verdict: "pass" | "improvement" | "not checked" | "inconclusive" | "regression" | "missed";
     /** The baseline as the user named it. */
     baseline?: string;
-    /** When the baseline was made, UTC. */
+    /** When the baseline was produced, UTC. */
     baseline_timestamp?: string;
     /** Measured differences up to this are accepted. [%] */
     tolerance_percent?: number;
@@ -2126,19 +2126,19 @@ export interface Check {
 export interface VerdictRow {
     /** Name of the metric. */
     metric: string;
-    /** The metric in words. */
+    /** Display name of the metric. */
     title: string;
     /** Unit of the values. */
     unit: "ms" | "bytes" | "count" | "1/s" | "percent" | "number";
-    /** not judged: there is nothing to judge it by. */
-    verdict: "pass" | "improvement" | "not judged" | "inconclusive" | "regression" | "missed";
-    /** The result's value. */
+    /** not checked: there is one value per side, so no comparison is possible. */
+    verdict: "pass" | "improvement" | "not checked" | "inconclusive" | "regression" | "missed";
+    /** Value of the result. */
     value: number;
-    /** How the limit is meant. */
+    /** Operator of the limit. */
     operator?: "<=" | ">=";
-    /** The limit that was set. */
+    /** The limit. */
     limit?: number;
-    /** The baseline's value. */
+    /** Value of the baseline. */
     baseline?: number;
     /** value divided by baseline. [ratio] */
     ratio?: number;
@@ -2153,38 +2153,38 @@ export interface VerdictRow {
 }
 
 export interface VerdictMove {
-    /** What happened to the layer. */
+    /** Kind of change. */
     change: "removed" | "added" | "changed" | "reshaped" | "same";
     /** Name of the layer. */
     layer: string;
     /** Type of its operator. */
     type: string;
-    /** Shape of its first output, before and now. */
+    /** Shape of its first output, before and after. */
     shapes: string;
-    /** Attributes with other values. */
+    /** Attributes whose values differ. */
     attributes?: string;
-    /** MACs now less those of the baseline. [MACs] */
+    /** MACs minus those of the baseline. [MACs] */
     macs: number;
-    /** The same of parameters. */
+    /** Difference of parameters. */
     parameters: number;
     /** The same of bytes read and written. [bytes] */
     memory: number;
-    /** The same of bytes live at the peak. [bytes] */
+    /** Difference of bytes live at the peak. [bytes] */
     peak_bytes: number;
-    /** The same of measured time. [ms] */
+    /** Difference of measured time. [ms] */
     time_ms?: number;
 }
 
 export interface VerdictType {
     /** Type of the operators. */
     type: string;
-    /** Layers of this type that moved. */
+    /** Layers of this type that differ. */
     layers: number;
-    /** Layers now less those of the baseline. */
+    /** Layers minus those of the baseline. */
     count: number;
-    /** MACs now less those of the baseline. [MACs] */
+    /** MACs minus those of the baseline. [MACs] */
     macs: number;
-    /** The same of parameters. */
+    /** Difference of parameters. */
     parameters: number;
     /** The same of bytes read and written. [bytes] */
     memory: number;
@@ -3027,7 +3027,7 @@ export interface ComparisonTiming {
     /** The same as in `models`. */
     label: string;
     /** not run: the model or the engine does not have the precision. */
-    verdict: "faster" | "slower" | "no difference" | "cannot tell" | "not run";
+    verdict: "faster" | "slower" | "no difference" | "inconclusive" | "not run";
     /** Run turn by turn in one process; else compared by saved runs. */
     interleaved: boolean;
     /** Time over that of the first. [ratio] */

@@ -38,7 +38,7 @@ export interface ComparedModel {
 export interface MeasuredVerdict {
     model: string;
     label?: string;
-    verdict?: "faster" | "slower" | "no difference" | "cannot tell" | "not run";
+    verdict?: "faster" | "slower" | "no difference" | "inconclusive" | "not run";
     interleaved?: boolean;
     ratio?: number;
     ratio_ci99_low?: number;

@@ -33,6 +33,6 @@ export function tokenPage(again: () => void, wrong: boolean): Page {
     return {
         title: "assay",
         nav: false,
-        sections: [section("token", "This server wants a token", card)],
+        sections: [section("token", "Token required", card)],
     };
 }

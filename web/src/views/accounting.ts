@@ -1,4 +1,4 @@
-// What the counts rest on: what is exact, assumed, unknown.
+// Accounting: what is exact, assumed and unknown.
 import type { Shown } from "../envelope";
 import * as f from "../format";
 import type { Accounting, Profile, ProfileItem } from "../types";
@@ -41,7 +41,7 @@ export function accountingView(p: Profile, shown: Shown): HTMLElement | null {
     const differ = "The weights on disk are not those that the configuration asks for.";
     return section(
         "accounting",
-        "What the counts rest on",
+        "Accounting",
         counts(a),
         a.weights_differ && banner("fair", differ),
         shown.details &&

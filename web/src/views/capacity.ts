@@ -63,5 +63,5 @@ function requestTime(plans: CapacityPlan[]): HTMLElement {
 export function capacitySection(d: Capacity): HTMLElement | null {
     const plans = rowsOf(d.plans).filter((p) => p.feasible);
     if (!plans.length) return null;
-    return section("waiting", "What a request waits for", requestTime(plans));
+    return section("waiting", "Latency of a request", requestTime(plans));
 }

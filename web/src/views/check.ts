@@ -93,5 +93,5 @@ function ratios(rows: VerdictRow[]): HTMLElement {
 
 export function checkSection(d: Check): HTMLElement | null {
     const rows = rowsOf(d.checks).filter((r) => f.isNumber(r.ratio));
-    return rows.length ? section("moved", "Beside the baseline", ratios(rows)) : null;
+    return rows.length ? section("moved", "Compared with the baseline", ratios(rows)) : null;
 }

@@ -355,11 +355,11 @@ export function compareSections(
         shown.graphs
             ? section(
                   "operators",
-                  "What they are made of",
+                  "Operator types",
                   operatorChart(list, names),
                   latencyChart(list, names),
               )
             : null,
-        changes && section("changes", "What changed", changes),
+        changes && section("changes", "Changes", changes),
     ];
 }

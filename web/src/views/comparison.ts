@@ -88,13 +88,13 @@ const changeColumns: GridColumn<LayerChange>[] = [
 ];
 const peakColumn = difference(
     "peak_bytes",
-    { id: "peak", name: "Δ Peak", title: "What it adds to the memory at the peak", width: "110px" },
+    { id: "peak", name: "Δ Peak", title: "Contribution to peak memory", width: "110px" },
     f.bytes,
 );
 const attributeColumn: GridColumn<LayerChange> = {
     id: "attributes",
     name: "Attributes",
-    title: "Those that are others",
+    title: "Attributes that differ",
     width: "minmax(160px,2fr)",
     value: attributes,
     text: (r) => attributes(r) || f.DASH,
@@ -141,7 +141,7 @@ export function changedLayers(c: Comparison, shown: Shown): HTMLElement | null {
 const tones: Record<string, Tone> = {
     faster: "good",
     slower: "poor",
-    "cannot tell": "fair",
+    inconclusive: "fair",
     "not run": "fair",
 };
 
@@ -175,5 +175,5 @@ export function verdicts(c: Comparison): HTMLElement | null {
 export function comparisonSection(c: Comparison, shown: Shown): HTMLElement | null {
     const said = verdicts(c);
     const changes = changedLayers(c, shown);
-    return said || changes ? section("changes", "What changed", said, changes) : null;
+    return said || changes ? section("changes", "Changes", said, changes) : null;
 }

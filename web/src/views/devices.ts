@@ -126,7 +126,7 @@ export function devicesView(p: Profile, shown: Shown): HTMLElement | null {
     const rowClass = (d: MappingRow) => (d.fits === false ? "failed" : undefined);
     return section(
         "devices",
-        "On devices",
+        "Devices",
         soft(prediction(p.map, all.length, lines.length)),
         shown.graphs && lines.length > 0 && tradeoff(lines, list),
         shown.details && longTable("Devices", columns, list, { first: 12, what: "rows", rowClass }),

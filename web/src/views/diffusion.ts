@@ -32,7 +32,7 @@ const componentAxis = (list: Component[]) =>
 function componentMacs(list: Component[]): HTMLElement {
     return figure({
         id: "component-macs",
-        title: "Where the MACs go",
+        title: "MACs by component",
         height: componentHeight(list.length),
         note: "All calls of one generation.",
         about: "Bars of the MACs of each component.",

@@ -152,7 +152,7 @@ export function fusionView(p: Profile, shown: Shown): HTMLElement | null {
     const patterns = p.patterns ?? [];
     return section(
         "fusion",
-        "Fused",
+        "Fusion",
         totals(p, list),
         shown.graphs && byKind(kindsOf(list)),
         shown.details && largestGroups(list),

@@ -258,7 +258,7 @@ function courseRows({ latency, samples, outliers }: Course): Cell[][] {
 function runByRun(now: () => Series): Chart {
     return chart({
         id: "latency-series",
-        title: "Run by run",
+        title: "Latency of each run",
         height: 300,
         note:
             "Shaded: warm-up, which does not count; the line in it: from where timings were " +

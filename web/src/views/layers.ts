@@ -61,7 +61,7 @@ const parameterColumn = figures(
 const flopColumn = figures({ id: "flops", name: "FLOPs", width: "80px" }, (l) => l.flops, f.si);
 const shareColumn = (total: number): GridColumn<ProfileLayer> =>
     figures(
-        { id: "share", name: "Share", title: "Of the model's FLOPs", width: "74px" },
+        { id: "share", name: "Share", title: "Share of the model's FLOPs", width: "74px" },
         (l) => (100 * zero(l.flops)) / total,
         f.percent,
     );
@@ -94,7 +94,7 @@ const roofColumn = figures(
     f.percent,
 );
 const liveColumn = figures(
-    { id: "live", name: "Alive", title: "Activations alive while it runs", width: "100px" },
+    { id: "live", name: "Alive", title: "Live activations", width: "100px" },
     (l) => l.live_bytes,
     f.bytes,
 );

@@ -99,7 +99,7 @@ export function ledgerView(p: Profile, shown: Shown): HTMLElement | null {
         `them fused.`;
     return section(
         "ledger",
-        "Where the time of a run goes",
+        "Time of a run",
         soft(said),
         shown.graphs && runBar(l, l.run_ms),
         shown.details && timeGroups(l.groups ?? []),

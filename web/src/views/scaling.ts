@@ -145,5 +145,5 @@ export function scalingSection(d: Scaling): HTMLElement | null {
     const axes = axesOf(d, points);
     const there = figures.filter((g) => points.some((p) => f.isNumber(p[g.id])));
     if (!axes.length || !there.length) return null;
-    return section("growth", "How it grows", overSizes(d, points, axes, there).element);
+    return section("growth", "Scaling", overSizes(d, points, axes, there).element);
 }

@@ -62,5 +62,5 @@ function differences(rows: ValidationRow[]): HTMLElement {
 
 export function validationSection(d: Validation): HTMLElement | null {
     const rows = rowsOf(d.models).filter((r) => f.isNumber(r.difference_percent));
-    return rows.length ? section("difference", "How far apart", differences(rows)) : null;
+    return rows.length ? section("difference", "Differences", differences(rows)) : null;
 }

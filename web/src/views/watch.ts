@@ -17,7 +17,7 @@ interface Curves {
 
 const processor: Curves = {
     id: "watch-cpu",
-    title: "Processor, per cent of a core",
+    title: "CPU, per cent of a core",
     lines: [["processor", (s) => s.cpu_percent]],
     axis: () => valueAxis({ min: 0 }),
     show: (v) => f.percent(v, 0),
@@ -116,7 +116,7 @@ export function watchView(p: Profile, shown: Shown): HTMLElement | null {
     const ended = f.isNumber(t.exit_code) ? ` ended with exit code ${t.exit_code}.` : "";
     return section(
         "watch",
-        "Watched",
+        "Process",
         totals(t),
         soft(t.command && code(String(t.command)), ended),
         shown.graphs && list.length > 1 && pair(overTime(processor, list), overTime(memory, list)),

@@ -270,5 +270,5 @@ export function workView(p: Profile, shown: Shown): HTMLElement | null {
         { class: "pair wide-left" },
         charts.map((c) => c.element),
     );
-    return section("work", "Where it goes", choice("Show by", there, now.id, pick), pairOf);
+    return section("work", "Cost breakdown", choice("Show by", there, now.id, pick), pairOf);
 }
