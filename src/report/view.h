@@ -159,7 +159,7 @@ typedef struct view_column {
     const char *when;                                            /* conditions on the result */
     void (*put)(const view *v, sbuf *b, const field_value *row); /* what no pattern can say */
     bool right;
-    bool bar;     /* `cell` is a path to a percentage */
+    bool bar;     /* `cell` is a path to a percentage, or a quotient "a/b" */
     bool words;   /* see view_head */
     bool keep;    /* never dropped */
     uint8_t drop; /* as in view_head; 0: by position from the right, the first column never */

@@ -75,10 +75,11 @@ str view_bar(const view *v, double percent)
     return out;
 }
 
+/* Of a percentage, or of a quotient of two values. */
 static str bar_cell(const view *v, const field_value *row, const char *path)
 {
     field_value share = view_look(v, row, str_of(path));
-    return view_bar(v, fields_number(&share));
+    return view_bar(v, fields_number(&share) * (strchr(path, '/') ? 100 : 1));
 }
 
 static str put_cell(const view *v, const view_column *c, const field_value *row)

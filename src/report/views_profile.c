@@ -111,7 +111,7 @@ static const view_table_row inventory_tables[] = {
 
 /* ---- where the work is, and what limits it ---- */
 
-static const view_column operation_columns[] = {
+const view_column profile_operation_columns[PROFILE_OPERATION_COLUMNS] = {
     VIEW_TEXT("type", "{type:text}"),
     {.title = "", .cell = "percent", .bar = true, .drop = 1},
     VIEW_NUMBER("share", "{percent:percent}", .keep = true),
@@ -120,7 +120,7 @@ static const view_column operation_columns[] = {
     VIEW_NUMBER("memory", "{memory:bytes}", .keep = true),
 };
 static const view_table_row operation_tables[] = {
-    {.path = "operations", VIEW_COLUMNS(operation_columns), .limit = 12, .rest = "others"},
+    {.path = "operations", VIEW_COLUMNS(profile_operation_columns), .limit = 12, .rest = "others"},
 };
 
 static const view_fact_row bound_facts[] = {
@@ -284,7 +284,7 @@ static const view_items_row advice = {.path = "recommendations",
                                       .note = "{expected:text}",
                                       .limit = 5};
 
-#define MODEL_VIEWS "all bench layers memory map fuse"
+#define MODEL_VIEWS "all profile bench layers memory map fuse"
 
 static const view_section_row sections[] = {
     {.title = "Measured", .only = "summary", .first = true, VIEW_FACTS(summary_measured)},
@@ -295,6 +295,7 @@ static const view_section_row sections[] = {
      .first = true,
      .head = true,
      .build = build_head},
+    {.of = &profile_stages_sections},
     {.title = "Summary",
      .in = MODEL_VIEWS,
      .when = "inventory",
@@ -322,7 +323,6 @@ static const view_section_row sections[] = {
      .beside = true,
      VIEW_FACTS(bound_facts),
      VIEW_LINES(bound_lines)},
-    {.of = &profile_stages_sections},
     {.of = &profile_memory_sections},
     {.of = &profile_measured_sections},
     {.of = &profile_times_sections},

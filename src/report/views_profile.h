@@ -9,6 +9,10 @@ extern const view_sections profile_layers_sections, profile_times_sections, prof
     profile_plan_sections, profile_map_sections, profile_fusion_sections, profile_watch_sections,
     profile_stages_sections;
 
+/* Of `operations`: share of FLOPs with its bar, count, FLOPs, memory. */
+enum { PROFILE_OPERATION_COLUMNS = 6 };
+extern const view_column profile_operation_columns[PROFILE_OPERATION_COLUMNS];
+
 /* A configuration that the user stopped on the way. */
 #define PROFILE_PARTIAL_LINE                                                              \
     {                                                                                     \

@@ -8,27 +8,40 @@
 #define STAGES .only = "profile"
 
 static const view_fact_row loading_facts[] = {
-    VIEW_FACT("Config file", "{config.config_file:text}|none", NULL, NULL),
-    VIEW_FACT("Device", "{config.device:text}|cpu", NULL, NULL),
+    VIEW_FACT("Config file", "{config.config_file:text}", NULL, "+config.config_file"),
+    VIEW_FACT("Device", "{config.device:text}|cpu",
+              "[{context.engine.title:text} {context.engine.version:text}][, "
+              "{+context.engine.threads:whole thread}]",
+              NULL),
     VIEW_FACT("Batch sizes", "{config.batch_sizes:text}", NULL, "+config.batch_sizes"),
     VIEW_FACT("Layers", "{layers.@count:whole}", NULL, NULL),
 };
-static const view_line_row loading_lines[] = {
-    {.text = "Input {name:text} {shape:text}", .each = "config.inputs", .limit = 4},
-};
 
 static const view_fact_row architecture_facts[] = {
-    VIEW_FACT("Total parameters", "{architecture.total_parameters:whole}", NULL, NULL),
+    VIEW_FACT("Total parameters", "{architecture.total_parameters:whole}",
+              "{architecture.total_parameters:si2}[ · {+architecture.buffers:whole} more in "
+              "buffers]",
+              NULL),
     VIEW_FACT("Trainable parameters", "{architecture.trainable_parameters:whole}", NULL, NULL),
-    VIEW_FACT("Model size", "{architecture.weight_bytes:bytes}", NULL, NULL),
+    VIEW_FACT("Model size", "{architecture.weight_bytes:bytes}",
+              "{architecture.weights_by_dtype:sizes}[ · file "
+              "{+architecture.file_size_bytes:bytes}]|",
+              NULL),
 };
 
 static const view_fact_row flops_facts[] = {
-    VIEW_FACT("Convention", "{lens:text}", NULL, "lens!=assay"),
-    VIEW_FACT("FLOPs", "{total_flops:whole}", NULL, NULL),
+    VIEW_FACT("FLOPs", "{total_flops:whole}", NULL, "lens=assay"),
+    VIEW_FACT("FLOPs", "{total_flops:whole}", "as {lens:text} counts", "lens!=assay"),
     VIEW_FACT("GFLOPs", "{architecture.gflops:small2}", NULL, NULL, .verdict = "bands.work"),
     VIEW_FACT("FLOPs per parameter", "{architecture.flops_per_param:fixed1}", NULL,
               "architecture.flops_per_param"),
+    VIEW_FACT("Memory traffic", "{total_memory:bytes}",
+              "reads {total_read:bytes} · writes {total_written:bytes}", "+total_memory"),
+    VIEW_FACT("Intensity", "{arithmetic_intensity:fixed2}", NULL, "+total_memory",
+              .verdict = "bands.intensity"),
+};
+static const view_table_row operation_tables[] = {
+    {.path = "operations", VIEW_COLUMNS(profile_operation_columns), .limit = 6, .rest = "others"},
 };
 
 static const view_fact_row single_facts[] = {
@@ -73,6 +86,10 @@ static const view_column batch_columns[] = {
     VIEW_NUMBER("batch", "{batch:whole}"),
     VIEW_NUMBER("mean", "{mean_ms:ms}", .keep = true, .tone = TONE_STRONG),
     VIEW_TEXT("", "± {std_ms:ms}", .keep = true, .tone = TONE_DIM),
+    {.title = "",
+     .cell = "samples_per_second/^batch_choice.samples_per_second",
+     .bar = true,
+     .drop = 2},
     VIEW_NUMBER("{throughput.unit:text}/s",
                 "{samples_per_second*^throughput.units_per_sample:rate}", .keep = true),
     VIEW_NUMBER("peak", "{peak_bytes:bytes}", .keep = true),
@@ -94,7 +111,9 @@ static const view_line_row batch_lines[] = {
 static const view_fact_row summary_facts[] = {
     VIEW_FACT("Parameters", "{architecture.total_parameters:whole}",
               "{architecture.weight_bytes:bytes}", NULL),
-    VIEW_FACT("GFLOPs", "{architecture.gflops:small2}", NULL, NULL),
+    VIEW_FACT("GFLOPs", "{architecture.gflops:small2}", NULL, "lens=assay",
+              .verdict = "bands.work"),
+    VIEW_FACT("GFLOPs", "{architecture.gflops:small2}", "as {lens:text} counts", "lens!=assay"),
     VIEW_FACT("Single input", "{latency.mean:ms}", NULL, "latency", .verdict = "bands.speed"),
     VIEW_FACT("Memory", "{memory.peak:bytes}", NULL, "memory", .verdict = "bands.run_memory"),
     VIEW_FACT("Throughput", "{batch_choice.samples_per_second*throughput.units_per_sample:rate}",
@@ -151,13 +170,13 @@ static void build_choice(view *v)
 }
 
 static const view_section_row stages_rows[] = {
-    {.title = "[1/5] Loading",
+    {.title = "[1/5] Loading", STAGES, .first = true, VIEW_FACTS(loading_facts)},
+    {.title = "[2/5] Architecture", STAGES, .first = true, VIEW_FACTS(architecture_facts)},
+    {.title = "[3/5] FLOPs",
      STAGES,
      .first = true,
-     VIEW_FACTS(loading_facts),
-     VIEW_LINES(loading_lines)},
-    {.title = "[2/5] Architecture", STAGES, .first = true, VIEW_FACTS(architecture_facts)},
-    {.title = "[3/5] FLOPs", STAGES, .first = true, VIEW_FACTS(flops_facts)},
+     VIEW_FACTS(flops_facts),
+     VIEW_TABLES(operation_tables)},
     {.title = "[4/5] Single input",
      STAGES,
      .when = "latency",
