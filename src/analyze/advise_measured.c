@@ -165,7 +165,7 @@ bool advise_threads(advise *a)
         if (ran(&m->configs[i]) && m->configs[i].use.cpu_percent > 0)
             c = &m->configs[i];
     uint64_t cores = c ? cores_for(a, c) : 0;
-    if (cores < 2)
+    if (cores < 2 || c->use.busy.n) /* other programs had the CPUs, or may have had them */
         return false;
     double busy = c->use.cpu_percent / 100 / (double)cores;
     if (busy > 0.85)

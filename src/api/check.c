@@ -104,7 +104,8 @@ static assay_status status_of(const verdicts *v, assay_error *err)
     case VERDICT_REGRESSION:
         return err_fail(err, ASSAY_ERR_THRESHOLD, "worse than the baseline");
     case VERDICT_INCONCLUSIVE:
-        return err_fail(err, ASSAY_ERR_INCONCLUSIVE, "inconclusive comparison with the baseline");
+        return err_fail(err, ASSAY_ERR_INCONCLUSIVE, "inconclusive: %s",
+                        v->busy.n ? "machine too busy" : "the runs do not decide");
     default:
         return ASSAY_OK;
     }

@@ -94,3 +94,15 @@ void notes_join(notes *n, const notes *from)
     }
     n->dropped += from->dropped < UINT32_MAX - n->dropped ? from->dropped : UINT32_MAX - n->dropped;
 }
+
+void notes_put_first(notes *n, const char *code)
+{
+    uint32_t first = 0;
+    for (uint32_t i = 0; i < n->list.n; i++) {
+        const note moved = n->list.items[i];
+        if (strcmp(moved.code, code) != 0)
+            continue;
+        memmove(&n->list.items[first + 1], &n->list.items[first], sizeof moved * (i - first));
+        n->list.items[first++] = moved;
+    }
+}

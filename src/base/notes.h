@@ -30,6 +30,8 @@ void notes_init(notes *n, arena *a);
  * and may be NULL. The same code+node+text again is ignored. */
 void notes_add(notes *n, const char *code, str node, const char *advice, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
+/* Moves the notes of a code before all others; the order stays as it is otherwise. */
+void notes_put_first(notes *n, const char *code);
 /* Adds copies of all that `from` holds. */
 void notes_join(notes *n, const notes *from);
 

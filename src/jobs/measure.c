@@ -13,6 +13,7 @@
 #include "jobs/hooks.h"
 #include "jobs/measure.h"
 #include "jobs/precision.h"
+#include "measure/busy.h"
 #include "measure/shares.h"
 #include "measure/system.h"
 #include "profile/batch_choice.h"
@@ -479,6 +480,7 @@ static assay_status measure_all(job *j, assay_error *err)
         }
     }
     j->m->interrupted = j->stopped;
+    busy_note(j->m, &j->p->warnings);
     if (!j->stopped)
         recommend(j);
     if (j->stopped)

@@ -5,7 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "measure/busy.h"
 #include "measure/cause.h"
 #include "measure/pulse.h"
 #include "measure/stats.h"
@@ -28,6 +30,7 @@ typedef struct bench {
     uint64_t session_peak; /* of making the session; 0: no more than before it */
     uint64_t first_run_ns;
     system_usage usage_before, usage_after;
+    double wait_before, wait_after; /* for a CPU, in seconds */
     profile_io io_before, io_after;
     uint64_t energy_before, energy_after;
     profile_gpu_use gpu;
@@ -156,9 +159,11 @@ static assay_status run_bench(bench *b, assay_error *err)
     b->energy_before = system_energy_uj(b->root);
     gpu_range_push(q->gpu, "assay runs");
     watch_gpu_clear(b->watch);
+    b->wait_before = system_run_queue_wait(b->root);
     system_usage_now(false, &b->usage_before);
     assay_status s = sample_measure(q->engine, b->jobs, &q->rule, &load, &hook, &b->runs, err);
     system_usage_now(false, &b->usage_after);
+    b->wait_after = system_run_queue_wait(b->root);
     watch_gpu(b->watch, &b->gpu);
     gpu_range_pop(q->gpu);
     b->energy_after = system_energy_uj(b->root);
@@ -245,6 +250,24 @@ static void describe_memory(bench *b, const watch_tick *t, uint32_t n)
         m->fragmentation = 1 - (double)arena_now.max_in_use / (double)arena_now.held;
 }
 
+static void describe_busy(bench *b)
+{
+    profile_use *u = &b->out->use;
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    sbuf why = {0};
+    u->run_queue_wait_s = b->wait_after - b->wait_before;
+    u->load = system_load(b->root);
+    const busy_evidence e = {.wall_s = u->wall_s,
+                             .cpu_s = u->cpu_s,
+                             .wait_s = u->run_queue_wait_s,
+                             .load = u->load,
+                             .forced = u->involuntary_switches,
+                             .cpus = cpus > 0 ? (uint64_t)cpus : 0};
+    if (busy_judge(&e, &why))
+        u->busy = str_copy(b->arena, str_of(sbuf_cstr(&why)));
+    sbuf_free(&why);
+}
+
 static void describe_use(bench *b, const watch_tick *t, uint32_t n)
 {
     profile_use *u = &b->out->use;
@@ -267,6 +290,7 @@ static void describe_use(bench *b, const watch_tick *t, uint32_t n)
                        .gpu = b->gpu};
     u->cpu_percent = system_cpu_percent(u->cpu_s, wall);
     u->energy_j = system_energy_between(b->root, b->energy_before, b->energy_after);
+    describe_busy(b);
     if (!watch_summarise(t, n, b->runs.begin_ns, b->runs.end_ns, &s))
         return;
     u->steal_percent = s.all ? 100 * (double)s.steal / (double)s.all : NAN;

@@ -138,6 +138,25 @@ void system_governor(const char *root, char *buf, size_t cap)
     buf[n] = '\0';
 }
 
+double system_run_queue_wait(const char *root)
+{
+    char text[128];
+    uint64_t waited;
+    if (read_text(root, "/proc/self/schedstat", text, sizeof text) <= 0 ||
+        sscanf(text, "%*u %" SCNu64, &waited) != 1)
+        return NAN;
+    return (double)waited / 1e9;
+}
+
+double system_load(const char *root)
+{
+    char text[128];
+    double load;
+    if (read_text(root, "/proc/loadavg", text, sizeof text) <= 0 || sscanf(text, "%lf", &load) != 1)
+        return NAN;
+    return load;
+}
+
 static uint64_t nanoseconds(struct timeval t)
 {
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000u;

@@ -42,6 +42,12 @@ double system_frequency_mhz(const char *root);
 /* Of the first processor; "" when not told. */
 void system_governor(const char *root, char *buf, size_t cap);
 
+/* How long this thread was ready and waited for a CPU so far, in seconds (/proc/self/schedstat of the first thread);
+ * NaN: not told. */
+double system_run_queue_wait(const char *root);
+/* Load average of the last minute; NaN: not told. */
+double system_load(const char *root);
+
 /* Time and events of this process (or this thread) so far. */
 typedef struct system_usage {
     uint64_t cpu_ns;

@@ -107,6 +107,9 @@ typedef struct profile_use {
     double cpu_percent_per_thread; /* profile_settle(); NaN: the number of threads is unknown */
     int threads; /* that could work: the engine's and the callers'; 0: the engine chose */
     uint64_t voluntary_switches, involuntary_switches, minor_faults, major_faults;
+    double run_queue_wait_s; /* ready, and waiting for a CPU; NaN: not told */
+    double load;             /* average of the last minute; NaN: not told */
+    str busy;                /* the machine was too busy: the evidence; empty: it was not */
     profile_io io;
     double steal_percent;                    /* of all processors' time; or negative */
     double energy_j;                         /* RAPL package; or negative */
@@ -199,6 +202,8 @@ typedef struct profile_config {
         .output_error = {.relative = NAN, .cosine = NAN}, .use = {                   \
             .cpu_percent = NAN,                                                      \
             .cpu_percent_per_thread = NAN,                                           \
+            .run_queue_wait_s = NAN,                                                 \
+            .load = NAN,                                                             \
             .io = PROFILE_IO_UNKNOWN,                                                \
             .steal_percent = NAN,                                                    \
             .energy_j = NAN,                                                         \

@@ -88,6 +88,9 @@ static const field verdicts_rows[] = {
                 "The layers with the largest differences.", WITH_BASELINE, .flags = FIELD_FLAT),
     FIELD_ITEMS(verdicts, LIST, "types_moved", types, n_types, type_fields,
                 "The same by type of operator.", WITH_BASELINE, .flags = FIELD_FLAT),
+    FIELD_AS(verdicts, "machine_busy", busy, STR, NONE, NULL,
+             "The machine was too busy while the runs were measured: the evidence.",
+             .absent = FIELD_OMIT),
     FIELD_VALUES(verdicts, STRS, "notes", notes, n_notes, NONE,
                  "What differs between the two contexts.", .flags = FIELD_LINES),
 };

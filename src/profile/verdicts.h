@@ -78,6 +78,7 @@ typedef struct verdicts {
     uint32_t n_moves;
     verdict_type *types; /* by MACs, descending */
     uint32_t n_types;
+    str busy;   /* measured on a busy machine: whose runs, and the evidence; or empty */
     str *notes; /* what differs between the two contexts, a sentence each */
     uint32_t n_notes;
 } verdicts;

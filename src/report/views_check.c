@@ -110,6 +110,9 @@ static void say_verdict(view *v)
         {"regression", "Regression: something is worse than the baseline."},
         {"missed", "Missed: at least one limit is not met."}};
     str verdict = fields_get(&v->root, "verdict").text;
+    if (view_holds(v, &v->root, "+machine_busy"))
+        view_add_banner(v, TONE_FAIR,
+                        view_text(v, &v->root, "Machine too busy: {machine_busy:text}."));
     for (size_t i = 0; i < sizeof said / sizeof *said; i++)
         if (str_is(verdict, said[i].word))
             view_add_banner(v, view_tone_of(verdict), str_of(said[i].sentence));

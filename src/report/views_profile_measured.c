@@ -109,7 +109,8 @@ static const view_fact_row detail_facts[] = {
     VIEW_FACT("Processor", "–", "too short to tell, " CPU_NOTE,
               "utilization,!utilization.cpu_percent"),
     VIEW_FACT("Switches", "{utilization.voluntary_switches:whole}",
-              "and {utilization.involuntary_switches:whole} forced; page faults "
+              "and {utilization.involuntary_switches:whole} forced[, waited "
+              "{utilization.run_queue_wait_s:fixed2} s for a CPU]; page faults "
               "{utilization.minor_faults:whole}, from disk {utilization.major_faults:whole}",
               "utilization"),
     VIEW_FACT("Disk", "{io.read_bytes:bytes}", "read, {io.written_bytes:bytes} written",

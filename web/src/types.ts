@@ -852,6 +852,12 @@ export interface Utilization {
     voluntary_switches: number;
     /** Context switches forced by the scheduler. */
     involuntary_switches: number;
+    /** Time that the measuring thread was ready and waited for a CPU. [s] */
+    run_queue_wait_s: number | null;
+    /** Load average of the last minute. */
+    load: number | null;
+    /** Present if the machine was too busy to trust the times: the evidence. */
+    busy?: string;
     /** Page faults without disk access. */
     minor_faults: number;
     /** Page faults with disk access. */
@@ -2119,6 +2125,8 @@ export interface Check {
     moved?: VerdictMove[];
     /** The same by type of operator. */
     types_moved?: VerdictType[];
+    /** The machine was too busy while the runs were measured: the evidence. */
+    machine_busy?: string;
     /** What differs between the two contexts. */
     notes: string[];
 }

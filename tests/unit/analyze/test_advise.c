@@ -303,6 +303,9 @@ static void idle_threads_are_seen(void **state)
     x.c[0] = config(1, "fp32", 10);
     x.c[0].use = (profile_use){.threads = 8, .cpu_percent = 400};
     assert_non_null(strstr(find(&x, "threads")->why.p, "4.00"));
+    x.c[0].use.busy = STR("the load was 10"); /* other programs had the CPUs */
+    assert_null(find(&x, "threads"));
+    x.c[0].use.busy = (str){0};
     x.c[0].use.cpu_percent = 790;
     assert_null(find(&x, "threads"));
     profile_free(x.p);

@@ -1,0 +1,31 @@
+/* Whether other programs took so much of the machine that times say more about them than about the model.
+ *
+ * Three kinds of evidence, each from the kernel: how long the measuring thread was ready and waited for a CPU
+ * (/proc/self/schedstat), the load average (/proc/loadavg), and context switches that the scheduler forced
+ * (getrusage). The wait is the best of them; switches decide only where the kernel does not report it, because a
+ * sampler's own thread forces some too. */
+#ifndef MEASURE_BUSY_H
+#define MEASURE_BUSY_H
+
+#include "base/notes.h"
+#include "base/sbuf.h"
+#include "profile/measured.h"
+
+#define BUSY_WAIT_SHARE         0.05 /* of the wall time */
+#define BUSY_SWITCHES_PER_CPU_S 150  /* forced, per second of CPU time */
+
+typedef struct busy_evidence {
+    double wall_s, cpu_s; /* of the runs */
+    double wait_s;        /* NaN: not told */
+    double load;          /* of the last minute, these runs included; NaN: not told */
+    uint64_t forced;      /* context switches */
+    uint64_t cpus;        /* 0: not told */
+} busy_evidence;
+
+/* Writes the evidence as a sentence and returns true when the machine was too busy; else writes nothing. */
+bool busy_judge(const busy_evidence *e, sbuf *why);
+
+/* One warning, "machine-busy", ahead of all others, of the first configuration that ran on a busy machine. */
+void busy_note(const profile_measured *m, notes *n);
+
+#endif
