@@ -322,12 +322,11 @@ assay_status assay_store_export(assay_store *db, const assay_record_filter *filt
 static assay_status import_file(assay_store *db, const char *path, sbuf *bad, store_imported *done,
                                 assay_error *err)
 {
-    char shown[FILE_SHOWN];
     str text = {0};
     arena *a = arena_new(IMPORT_BYTES + ((size_t)16 << 20));
     assay_status s = a ? file_read_all(path, IMPORT_BYTES, a, &text, err) : err_no_memory(err);
     if (s == ASSAY_OK)
-        s = store_import(db->s, text, file_shown(path, shown), bad, done, err);
+        s = store_import(db->s, text, FILE_NAME(path), bad, done, err);
     arena_free(a);
     return s;
 }

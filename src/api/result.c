@@ -138,14 +138,13 @@ static assay_status with_file(const char *path,
                                                   assay_error *err),
                               void *ctx, assay_error *err)
 {
-    char shown[FILE_SHOWN];
     str text;
     arena *a = arena_new(PROFILE_FILE_BYTES + ((size_t)16 << 20));
     if (!a)
         return err_no_memory(err);
     assay_status s = file_read_all(path, PROFILE_FILE_BYTES, a, &text, err);
     if (s == ASSAY_OK)
-        s = use(text, file_shown(path, shown), ctx, a, err);
+        s = use(text, FILE_NAME(path), ctx, a, err);
     arena_free(a);
     return s;
 }

@@ -23,6 +23,8 @@ assay_status file_list(const char *folder, arena *a, str **names, uint32_t *n, a
 /* A path cut in its middle so that it fits into a sentence. */
 #define FILE_SHOWN 256
 const char *file_shown(const char *path, char buf[FILE_SHOWN]);
+/* The same until the end of the block. */
+#define FILE_NAME(path) file_shown((path), (char[FILE_SHOWN]){0})
 
 /* Reads a whole file of at most max_bytes into the arena, NUL-terminated. */
 assay_status file_read_all(const char *path, uint64_t max_bytes, arena *a, str *out,

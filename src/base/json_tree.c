@@ -249,10 +249,9 @@ assay_status json_tree_parse(str text, const char *shown, const json_tree_option
 
 assay_status json_tree_read(const char *path, arena *a, json_value *out, assay_error *err)
 {
-    char shown[FILE_SHOWN];
     str text;
     TRY(file_read_all(path, FILE_BYTES_MAX, a, &text, err));
-    return json_tree_parse(text, file_shown(path, shown), NULL, a, out, err);
+    return json_tree_parse(text, FILE_NAME(path), NULL, a, out, err);
 }
 
 /* ---- access ---- */

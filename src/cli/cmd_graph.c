@@ -14,29 +14,10 @@ static int refuse_unused_device(const cli_args *a)
                               "--threshold N replaces its ridge; leave one out, or add --advice");
 }
 
-static int run(cli_job *j)
-{
-    cli_gate g = {0}; /* limits alone: no file is opened */
-    int code = refuse_unused_device(j->args);
-    if (!code)
-        code = cli_job_open(j);
-    if (!code)
-        code = cli_job_analyze(j);
-    if (code)
-        return code;
-    cli_describe_screen(j->args);
-    code = cli_job_write(j);
-    int shown = cli_job_show(j);
-    code = code ? code : shown ? shown : (int)j->verdict;
-    return code || !cli_gate_wanted(&g, j->args) ? code : cli_gate_judge(&g, j, false);
-}
-
 static int run_graph(cli_args *args)
 {
-    cli_job j = {.args = args};
-    int code = run(&j);
-    cli_job_close(&j);
-    return code;
+    int code = refuse_unused_device(args);
+    return code ? code : cli_gate_static(args);
 }
 
 static const char *const graph_examples[] = {

@@ -84,31 +84,13 @@ static int run_layers(cli_args *args)
     return measure_as(args, ASSAY_MEASURE_LAYERS, "layers");
 }
 
-static int show_plan(cli_job *j)
-{
-    cli_gate g = {0}; /* limits alone: no file is opened */
-    int code = cli_job_open(j);
-    assay_options_set(j->args->options, "view", "memory", NULL);
-    if (!code)
-        code = cli_job_analyze(j);
-    if (code)
-        return code;
-    cli_describe_screen(j->args);
-    code = cli_job_write(j);
-    int shown = cli_job_show(j);
-    code = code ? code : shown ? shown : (int)j->verdict;
-    return code || !cli_gate_wanted(&g, j->args) ? code : cli_gate_judge(&g, j, false);
-}
-
 static int run_memory(cli_args *args)
 {
-    cli_job j = {.args = args};
     assay_options_set(args->options, "allocations", NULL, NULL);
     if (args->measure)
         return measure_as(args, ASSAY_MEASURE_PLAN, "memory");
-    int code = show_plan(&j);
-    cli_job_close(&j);
-    return code;
+    assay_options_set(args->options, "view", "memory", NULL);
+    return cli_gate_static(args);
 }
 
 static const char *const profile_examples[] = {

@@ -175,3 +175,26 @@ int cli_gate_judge(cli_gate *g, cli_job *j, bool alone)
     assay_result_free(v);
     return code ? code : (int)s;
 }
+
+static int analyze_and_show(cli_job *j)
+{
+    cli_gate g = {0}; /* no file is opened */
+    int code = cli_job_open(j);
+    if (!code)
+        code = cli_job_analyze(j);
+    if (code)
+        return code;
+    cli_describe_screen(j->args);
+    code = cli_job_write(j);
+    int shown = cli_job_show(j);
+    code = code ? code : shown ? shown : (int)j->verdict;
+    return code || !cli_gate_wanted(&g, j->args) ? code : cli_gate_judge(&g, j, false);
+}
+
+int cli_gate_static(cli_args *args)
+{
+    cli_job j = {.args = args};
+    int code = analyze_and_show(&j);
+    cli_job_close(&j);
+    return code;
+}

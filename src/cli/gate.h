@@ -23,5 +23,7 @@ bool cli_gate_wanted(const cli_gate *g, const cli_args *a);
  * stand below it), writes what was asked for. The exit code: 0, 6, 7 or a failure's. */
 int cli_gate_judge(cli_gate *g, cli_job *j, bool alone);
 void cli_gate_close(cli_gate *g);
+/* The whole of a command that runs nothing: analyses, writes, shows, judges by limits alone. The exit code. */
+int cli_gate_static(cli_args *args);
 
 #endif

@@ -50,14 +50,12 @@ static bool has_file(const reading *r, const char *name)
 
 static assay_status read_config(reading *r)
 {
-    char shown[FILE_SHOWN];
     json_value root;
     const char *path = path_inside(r, STR("config.json"));
     if (!path)
         return err_no_memory(r->err);
     TRY(json_tree_read(path, r->arena, &root, r->err));
-    TRY(hf_config_take(&root, file_shown(path, shown), r->arena, &r->out->config, &r->out->kind,
-                       r->err));
+    TRY(hf_config_take(&root, FILE_NAME(path), r->arena, &r->out->config, &r->out->kind, r->err));
     hf_config_place(&r->out->config, path);
     r->out->config_path = str_of(path);
     return ASSAY_OK;

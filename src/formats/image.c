@@ -53,15 +53,14 @@ assay_status image_not_built(const decoding *d, const char *what)
 
 assay_status image_room(const decoding *d, uint64_t width, uint64_t height)
 {
-    char shown[FILE_SHOWN];
     if (width == 0 || height == 0)
         return image_bad(d, "no pixels");
     if (width > IMAGE_SIDE || height > IMAGE_SIDE || width * height > IMAGE_PIXELS)
         return err_fail(
             d->err, ASSAY_ERR_UNSUPPORTED,
             "%s: image of %llu x %llu pixels: the limits are %u per side and %llu in total",
-            file_shown(d->path, shown), (unsigned long long)width, (unsigned long long)height,
-            IMAGE_SIDE, (unsigned long long)IMAGE_PIXELS);
+            FILE_NAME(d->path), (unsigned long long)width, (unsigned long long)height, IMAGE_SIDE,
+            (unsigned long long)IMAGE_PIXELS);
     d->out->width = (uint32_t)width;
     d->out->height = (uint32_t)height;
     d->out->rgb = calloc((size_t)(width * height), 3);

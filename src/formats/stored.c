@@ -119,11 +119,10 @@ static assay_status load_safetensors(stored_model *m, const char *path, assay_er
 
 static assay_status load_gguf(stored_model *m, const char *path, assay_error *err)
 {
-    char shown[FILE_SHOWN];
     gguf_file g;
     model_config c;
     TRY(gguf_read(path, m->arena, &g, err));
-    TRY(gguf_configure(&g, file_shown(path, shown), m->arena, &c, err));
+    TRY(gguf_configure(&g, FILE_NAME(path), m->arena, &c, err));
     if (!c.row)
         return take_inventory(m, g.weights, g.architecture, err);
     take_config(m, &c, str_copy(m->arena, str_of(path)), g.weights);

@@ -20,8 +20,7 @@ typedef struct reading {
 
 static assay_status fail_file(const reading *r, const char *what)
 {
-    char shown[FILE_SHOWN];
-    return err_fail(r->err, ASSAY_ERR_MALFORMED, "%s: %s", file_shown(r->path, shown), what);
+    return err_fail(r->err, ASSAY_ERR_MALFORMED, "%s: %s", FILE_NAME(r->path), what);
 }
 
 /* Whether the data is as long as type and shape say. */

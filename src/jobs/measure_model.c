@@ -179,9 +179,8 @@ static assay_status make_precise(assay_model *m, const assay_options *o, job_run
 /* Nobody knows the copy by its path: it is the user's model and what was done to it. */
 static const char *name_of_copy(const assay_model *m, const job_runnable *x)
 {
-    char shown[FILE_SHOWN];
     sbuf b = {0};
-    sbuf_printf(&b, "'%s'", file_shown(m->ir->name.n ? m->ir->name.p : "the model", shown));
+    sbuf_printf(&b, "'%s'", FILE_NAME(m->ir->name.n ? m->ir->name.p : "the model"));
     if (x->rebatched)
         sbuf_printf(&b, " with batch size %lld", (long long)x->batch);
     if (x->precise)

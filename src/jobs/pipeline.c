@@ -115,15 +115,14 @@ static assay_status take_folder(job_pipeline *p, const char *path, const hf_fold
 
 static assay_status open_gguf(job_pipeline *p, const char *path, assay_error *err)
 {
-    char shown[FILE_SHOWN];
     gguf_file g;
     model_config *c = ARENA_NEW(p->arena, model_config);
     if (!c)
         return err_no_memory(err);
     TRY(gguf_read(path, p->arena, &g, err));
-    TRY(gguf_configure(&g, file_shown(path, shown), p->arena, c, err));
+    TRY(gguf_configure(&g, FILE_NAME(path), p->arena, c, err));
     if (!c->row)
-        return hf_config_refuse(file_shown(path, shown), g.architecture, err);
+        return hf_config_refuse(FILE_NAME(path), g.architecture, err);
     return take_language(p, path, c->row, &c->args, g.weights);
 }
 
