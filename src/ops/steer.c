@@ -191,18 +191,15 @@ static double half(const op_ctx *c, uint32_t slot, int64_t i)
 }
 
 static const struct steer {
-    const char *op;
+    const char *ops; /* blanks between */
     uint32_t slot;
     op_steer_fn *at;
 } steers[] = {
-    {"CenterCropPad", 1, size_at},
+    {"CenterCropPad Expand Reshape", 1, size_at},
     {"ConstantOfShape", 0, size_at},
-    {"CumProd", 1, zero},
-    {"CumSum", 1, zero},
+    {"CumProd CumSum", 1, zero},
     {"Dropout", 1, half},
-    {"Expand", 1, size_at},
-    {"GRU", 4, time_steps},
-    {"LSTM", 4, time_steps},
+    {"GRU LSTM RNN", 4, time_steps},
     {"MaxUnpool", 2, size_at},
     {"MelWeightMatrix", 0, mel_bins},
     {"MelWeightMatrix", 1, dft_length},
@@ -212,24 +209,15 @@ static const struct steer {
     {"NonMaxSuppression", 2, boxes},
     {"NonMaxSuppression", 3, half},
     {"NonMaxSuppression", 4, zero},
-    {"OneHot", 1, last_axis_size},
+    {"OneHot TopK", 1, last_axis_size},
     {"Pad", 1, pad_at},
     {"Pad", 3, axis_at},
-    {"RNN", 4, time_steps},
     {"Range", 0, zero},
     {"Range", 1, size_at},
     {"Range", 2, one},
-    {"ReduceL1", 1, axis_at},
-    {"ReduceL2", 1, axis_at},
-    {"ReduceLogSum", 1, axis_at},
-    {"ReduceLogSumExp", 1, axis_at},
-    {"ReduceMax", 1, axis_at},
-    {"ReduceMean", 1, axis_at},
-    {"ReduceMin", 1, axis_at},
-    {"ReduceProd", 1, axis_at},
-    {"ReduceSum", 1, axis_at},
-    {"ReduceSumSquare", 1, axis_at},
-    {"Reshape", 1, size_at},
+    {"ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd "
+     "ReduceSum ReduceSumSquare Squeeze Unsqueeze",
+     1, axis_at},
     {"Resize", 1, region_at},
     {"Resize", 2, ratio_at},
     {"Resize", 3, size_at},
@@ -240,17 +228,13 @@ static const struct steer {
     {"Slice", 4, one},
     {"Split", 1, part_at},
     {"SplitToSequence", 1, share_at},
-    {"Squeeze", 1, axis_at},
-    {"Tile", 1, ratio_at},
-    {"TopK", 1, last_axis_size},
-    {"Unsqueeze", 1, axis_at},
-    {"Upsample", 1, ratio_at},
+    {"Tile Upsample", 1, ratio_at},
 };
 
 op_steer_fn *op_steer_find(const op_ctx *c, uint32_t slot)
 {
     for (size_t i = 0; !c->node->domain.n && i < sizeof steers / sizeof *steers; i++)
-        if (steers[i].slot == slot && str_is(c->node->op, steers[i].op))
+        if (steers[i].slot == slot && str_in_list(c->node->op, steers[i].ops, ' '))
             return steers[i].at;
     return NULL;
 }

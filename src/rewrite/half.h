@@ -9,7 +9,7 @@
 #define HALF_NEVER INT32_MAX
 
 typedef struct half_row {
-    const char *op;
+    const char *ops;          /* their names, blanks between */
     int float16, bfloat16;    /* since this opset; HALF_NEVER */
     uint32_t in_f32, out_f32; /* bit i: stays float32 */
 } half_row;

@@ -17,74 +17,63 @@
 #define NAME_ARG(s)   (int)((s).n < 100 ? (s).n : 100), ((s).p ? (s).p : "")
 
 typedef struct lower_row {
-    const char *op;
-    int since; /* the step: this version is not there below */
+    const char *ops; /* blanks between */
+    int since;       /* the step: this version is not there below */
     lower_fn *lower;
     const char *attr; /* may be dropped when absent or equal to the default */
     int64_t def;      /* of a number; of a list, each item */
     const char *word; /* of a word */
 } lower_row;
 
-#define DROP(op_, since_, attr_, def_)                                 \
-    {                                                                  \
-        .op = (op_), .since = (since_), .attr = (attr_), .def = (def_) \
+#define DROP(op_, since_, attr_, def_)                                  \
+    {                                                                   \
+        .ops = (op_), .since = (since_), .attr = (attr_), .def = (def_) \
     }
-#define WORD(op_, since_, attr_, word_)                                  \
-    {                                                                    \
-        .op = (op_), .since = (since_), .attr = (attr_), .word = (word_) \
+#define WORD(op_, since_, attr_, word_)                                   \
+    {                                                                     \
+        .ops = (op_), .since = (since_), .attr = (attr_), .word = (word_) \
     }
-#define NEVER(op_, since_)             \
-    {                                  \
-        .op = (op_), .since = (since_) \
+#define NEVER(op_, since_)              \
+    {                                   \
+        .ops = (op_), .since = (since_) \
     }
 
 static const lower_row rows[] = {
     /* composite operators */
-    {.op = "Attention", .since = 24, .lower = lower_attention_24},
-    {.op = "Attention", .since = 23, .lower = lower_attention},
-    {.op = "RotaryEmbedding", .since = 23, .lower = lower_rotary},
-    {.op = "RMSNormalization", .since = 23, .lower = lower_rms_norm},
-    {.op = "GroupNormalization", .since = 21, .lower = lower_group_norm},
-    {.op = "LayerNormalization", .since = 17, .lower = lower_layer_norm},
-    {.op = "Swish", .since = 24, .lower = lower_swish},
-    {.op = "Gelu", .since = 20, .lower = lower_gelu},
-    {.op = "Mish", .since = 18, .lower = lower_mish},
-    {.op = "HardSwish", .since = 14, .lower = lower_hard_swish},
-    {.op = "GreaterOrEqual", .since = 12, .lower = lower_greater_or_equal},
-    {.op = "LessOrEqual", .since = 12, .lower = lower_less_or_equal},
+    {.ops = "Attention", .since = 24, .lower = lower_attention_24},
+    {.ops = "Attention", .since = 23, .lower = lower_attention},
+    {.ops = "RotaryEmbedding", .since = 23, .lower = lower_rotary},
+    {.ops = "RMSNormalization", .since = 23, .lower = lower_rms_norm},
+    {.ops = "GroupNormalization", .since = 21, .lower = lower_group_norm},
+    {.ops = "LayerNormalization", .since = 17, .lower = lower_layer_norm},
+    {.ops = "Swish", .since = 24, .lower = lower_swish},
+    {.ops = "Gelu", .since = 20, .lower = lower_gelu},
+    {.ops = "Mish", .since = 18, .lower = lower_mish},
+    {.ops = "HardSwish", .since = 14, .lower = lower_hard_swish},
+    {.ops = "GreaterOrEqual", .since = 12, .lower = lower_greater_or_equal},
+    {.ops = "LessOrEqual", .since = 12, .lower = lower_less_or_equal},
     /* lists that became inputs */
-    {.op = "ReduceL1", .since = 18, .lower = lower_axes},
-    {.op = "ReduceL2", .since = 18, .lower = lower_axes},
-    {.op = "ReduceLogSum", .since = 18, .lower = lower_axes},
-    {.op = "ReduceLogSumExp", .since = 18, .lower = lower_axes},
-    {.op = "ReduceMax", .since = 18, .lower = lower_axes},
-    {.op = "ReduceMean", .since = 18, .lower = lower_axes},
-    {.op = "ReduceMin", .since = 18, .lower = lower_axes},
-    {.op = "ReduceProd", .since = 18, .lower = lower_axes},
-    {.op = "ReduceSumSquare", .since = 18, .lower = lower_axes},
-    {.op = "ReduceSum", .since = 13, .lower = lower_axes},
-    {.op = "Squeeze", .since = 13, .lower = lower_axes},
-    {.op = "Unsqueeze", .since = 13, .lower = lower_axes},
-    {.op = "Split", .since = 18, .lower = lower_split_18},
-    {.op = "Split", .since = 13, .lower = lower_split_13},
-    {.op = "Pad", .since = 18, .lower = lower_pad_axes},
-    {.op = "Resize", .since = 13, .lower = lower_resize_13},
+    {.ops =
+         "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd "
+         "ReduceSumSquare",
+     .since = 18,
+     .lower = lower_axes},
+    {.ops = "ReduceSum Squeeze Unsqueeze", .since = 13, .lower = lower_axes},
+    {.ops = "Split", .since = 18, .lower = lower_split_18},
+    {.ops = "Split", .since = 13, .lower = lower_split_13},
+    {.ops = "Pad", .since = 18, .lower = lower_pad_axes},
+    {.ops = "Resize", .since = 13, .lower = lower_resize_13},
     /* other forms */
-    {.op = "Softmax", .since = 13, .lower = lower_softmax},
-    {.op = "LogSoftmax", .since = 13, .lower = lower_softmax},
-    {.op = "Hardmax", .since = 13, .lower = lower_softmax},
-    {.op = "GridSample", .since = 20, .lower = lower_grid_sample},
-    {.op = "RoiAlign", .since = 16, .lower = lower_roi_align},
-    {.op = "Constant", .since = 12, .lower = lower_constant},
+    {.ops = "Softmax LogSoftmax Hardmax", .since = 13, .lower = lower_softmax},
+    {.ops = "GridSample", .since = 20, .lower = lower_grid_sample},
+    {.ops = "RoiAlign", .since = 16, .lower = lower_roi_align},
+    {.ops = "Constant", .since = 12, .lower = lower_constant},
     /* attributes that were added */
-    DROP("ArgMax", 12, "select_last_index", 0),
-    DROP("ArgMin", 12, "select_last_index", 0),
+    DROP("ArgMax ArgMin", 12, "select_last_index", 0),
     DROP("AveragePool", 19, "dilations", 1),
     DROP("BatchNormalization", 14, "training_mode", 0),
-    DROP("Cast", 19, "saturate", 1),
-    WORD("Cast", 24, "round_mode", "up"),
-    DROP("CastLike", 19, "saturate", 1),
-    WORD("CastLike", 24, "round_mode", "up"),
+    DROP("Cast CastLike", 19, "saturate", 1),
+    WORD("Cast CastLike", 24, "round_mode", "up"),
     DROP("DequantizeLinear", 13, "axis", 1),
     DROP("DequantizeLinear", 21, "block_size", 0),
     DROP("DequantizeLinear", 23, "output_dtype", 0),
@@ -94,24 +83,20 @@ static const lower_row rows[] = {
     DROP("QuantizeLinear", 21, "output_dtype", 0),
     DROP("QuantizeLinear", 23, "precision", 0),
     DROP("GatherND", 12, "batch_dims", 0),
-    DROP("GRU", 14, "layout", 0),
-    DROP("LSTM", 14, "layout", 0),
-    DROP("RNN", 14, "layout", 0),
+    DROP("GRU LSTM RNN", 14, "layout", 0),
     DROP("LpPool", 18, "dilations", 1),
     DROP("LpPool", 18, "ceil_mode", 0),
     DROP("Reshape", 14, "allowzero", 0),
     DROP("Resize", 18, "antialias", 0),
     WORD("Resize", 18, "keep_aspect_ratio_policy", "stretch"),
     DROP("Resize", 18, "axes", INT64_MIN),
-    WORD("ScatterElements", 16, "reduction", "none"),
-    WORD("ScatterND", 16, "reduction", "none"),
+    WORD("ScatterElements ScatterND", 16, "reduction", "none"),
     DROP("Shape", 15, "start", 0),
     DROP("Shape", 15, "end", INT64_MIN),
     /* what cannot be said in the older form */
     NEVER("DFT", 20),
     NEVER("Dropout", 12),
-    NEVER("OptionalHasElement", 18),
-    NEVER("OptionalGetElement", 18),
+    NEVER("OptionalHasElement OptionalGetElement", 18),
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
@@ -180,7 +165,7 @@ static const lower_row *next_step(const lowering *x, int from, const uint8_t *do
     const lower_row *best = NULL;
     for (int i = 0; i < N_ROWS; i++)
         if (!done[i] && rows[i].since > x->target && rows[i].since <= from &&
-            str_is(x->node.op, rows[i].op) && (!best || rows[i].since > best->since))
+            str_in_list(x->node.op, rows[i].ops, ' ') && (!best || rows[i].since > best->since))
             best = &rows[i];
     return best;
 }

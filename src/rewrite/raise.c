@@ -7,7 +7,7 @@
 #include "rewrite/raise.h"
 
 typedef struct raise_row {
-    const char *op;
+    const char *ops; /* blanks between */
     int since;
     lower_fn *raise;
     const char *why; /* there is no newer form */
@@ -26,25 +26,15 @@ static const raise_row rows[] = {
     {"Resize", 11, raise_resize_11, NULL},
     {"Scatter", 11, raise_scatter, NULL},
     {"Dropout", 12, raise_dropout_12, NULL},
-    {"Hardmax", 13, raise_softmax, NULL},
-    {"LogSoftmax", 13, raise_softmax, NULL},
-    {"ReduceSum", 13, raise_axes, NULL},
+    {"ReduceSum Squeeze Unsqueeze", 13, raise_axes, NULL},
     {"Resize", 13, raise_resize_13, NULL},
-    {"Softmax", 13, raise_softmax, NULL},
+    {"Softmax LogSoftmax Hardmax", 13, raise_softmax, NULL},
     {"Split", 13, raise_split_13, NULL},
-    {"Squeeze", 13, raise_axes, NULL},
-    {"Unsqueeze", 13, raise_axes, NULL},
     {"BatchNormalization", 14, raise_batch_norm_14, NULL},
     {"RoiAlign", 16, raise_roi_align, NULL},
-    {"ReduceL1", 18, raise_axes, NULL},
-    {"ReduceL2", 18, raise_axes, NULL},
-    {"ReduceLogSum", 18, raise_axes, NULL},
-    {"ReduceLogSumExp", 18, raise_axes, NULL},
-    {"ReduceMax", 18, raise_axes, NULL},
-    {"ReduceMean", 18, raise_axes, NULL},
-    {"ReduceMin", 18, raise_axes, NULL},
-    {"ReduceProd", 18, raise_axes, NULL},
-    {"ReduceSumSquare", 18, raise_axes, NULL},
+    {"ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd "
+     "ReduceSumSquare",
+     18, raise_axes, NULL},
     {"Split", 18, raise_split_18, NULL},
     {"DFT", 20, NULL, "its axis is an input since opset 20"},
     {"GridSample", 20, raise_grid_sample, NULL},
@@ -59,8 +49,8 @@ static const raise_row *next_step(const lowering *x, int above)
 {
     const raise_row *best = NULL;
     for (int i = 0; i < N_ROWS; i++)
-        if (rows[i].since > above && rows[i].since <= x->target && str_is(x->node.op, rows[i].op) &&
-            (!best || rows[i].since < best->since))
+        if (rows[i].since > above && rows[i].since <= x->target &&
+            str_in_list(x->node.op, rows[i].ops, ' ') && (!best || rows[i].since < best->since))
             best = &rows[i];
     return best;
 }
