@@ -11,7 +11,7 @@
 
 /* Multiples that one rule adds up. */
 typedef struct lens_rule {
-    const char *type; /* op_row.type */
+    const char *types; /* op_row.type of each, blanks between */
     uint8_t mac, bias, in, out;
     bool weight_only; /* only when the second operand is a constant: what PyTorch calls nn.Linear */
     bool module_only; /* not where PyTorch code calls a function or a class of its own */
@@ -38,7 +38,7 @@ static uint64_t apply(const lens_rule *r, const op_ctx *c, const op_cost *k)
 static uint64_t by_rules(const lens_rule *rules, size_t n, const op_ctx *c, const op_cost *k)
 {
     for (size_t r = 0; c->row && r < n; r++)
-        if (strcmp(rules[r].type, c->row->type) == 0)
+        if (str_in_list(str_of(c->row->type), rules[r].types, ' '))
             return apply(&rules[r], c, k);
     return 0;
 }
@@ -130,20 +130,14 @@ static uint64_t fvcore_globalavgpool(const op_ctx *c, const op_cost *k)
 }
 
 static const lens_rule fvcore_rules[] = {
-    {.type = "conv#d", .mac = 1},
-    {.type = "convtranspose#d", .mac = 1},
-    {.type = "linear", .mac = 1},
-    {.type = "matmul", .mac = 1},
-    {.type = "einsum", .more = lens_einsum_fvcore},
-    {.type = "attention", .mac = 1},
-    {.type = "batchnorm", .more = fvcore_batchnorm},
-    {.type = "layernorm", .in = 4, .more = norm_scale},
-    {.type = "groupnorm", .in = 4, .more = norm_scale},
-    {.type = "instancenorm", .in = 4, .more = norm_scale},
-    {.type = "avgpool", .more = fvcore_avgpool},
-    {.type = "globalavgpool", .more = fvcore_globalavgpool},
-    {.type = "resize", .more = fvcore_resize},
-    {.type = "gridsample", .out = 4},
+    {"conv#d convtranspose#d linear matmul attention", .mac = 1},
+    {"einsum", .more = lens_einsum_fvcore},
+    {"batchnorm", .more = fvcore_batchnorm},
+    {"layernorm groupnorm instancenorm", .in = 4, .more = norm_scale},
+    {"avgpool", .more = fvcore_avgpool},
+    {"globalavgpool", .more = fvcore_globalavgpool},
+    {"resize", .more = fvcore_resize},
+    {"gridsample", .out = 4},
 };
 
 static uint64_t lens_fvcore(const op_ctx *c, const op_cost *k)
@@ -172,18 +166,14 @@ static uint64_t thop_avgpool(const op_ctx *c, const op_cost *k)
 }
 
 static const lens_rule thop_rules[] = {
-    {.type = "conv#d", .mac = 1},
-    {.type = "convtranspose#d", .mac = 1},
-    {.type = "linear", .mac = 1, .weight_only = true},
-    {.type = "matmul", .mac = 1, .weight_only = true},
-    {.type = "batchnorm", .in = 4},
-    {.type = "layernorm", .in = 4, .module_only = true},
-    {.type = "instancenorm", .in = 4},
-    {.type = "groupnorm", .in = 4},
-    {.type = "softmax", .more = thop_softmax},
-    {.type = "avgpool", .module_only = true, .more = thop_avgpool},
-    {.type = "globalavgpool", .in = 1, .out = 1, .module_only = true},
-    {.type = "resize", .module_only = true, .more = thop_resize},
+    {"conv#d convtranspose#d", .mac = 1},
+    {"linear matmul", .mac = 1, .weight_only = true},
+    {"batchnorm instancenorm groupnorm", .in = 4},
+    {"layernorm", .in = 4, .module_only = true},
+    {"softmax", .more = thop_softmax},
+    {"avgpool", .module_only = true, .more = thop_avgpool},
+    {"globalavgpool", .in = 1, .out = 1, .module_only = true},
+    {"resize", .module_only = true, .more = thop_resize},
 };
 
 static uint64_t lens_thop(const op_ctx *c, const op_cost *k)
@@ -194,27 +184,13 @@ static uint64_t lens_thop(const op_ctx *c, const op_cost *k)
 /* ---- calflops: 2 per MAC, a bias for convolutions, 1 per element of activations and pools ---- */
 
 static const lens_rule calflops_rules[] = {
-    {.type = "conv#d", .mac = 2, .bias = 1},
-    {.type = "convtranspose#d", .mac = 2, .bias = 1},
-    {.type = "linear", .mac = 2},
-    {.type = "matmul", .mac = 2},
-    {.type = "einsum", .mac = 2},
-    {.type = "batchnorm", .in = 2},
-    {.type = "layernorm", .in = 4, .more = norm_scale},
-    {.type = "groupnorm", .in = 4, .more = norm_scale},
-    {.type = "instancenorm", .in = 4, .more = norm_scale},
-    {.type = "relu", .in = 1},
-    {.type = "prelu", .in = 1},
-    {.type = "elu", .in = 1},
-    {.type = "leakyrelu", .in = 1},
-    {.type = "gelu", .in = 1},
-    {.type = "swish", .in = 1},
-    {.type = "softmax", .in = 1},
-    {.type = "attention", .more = scores_of},
-    {.type = "maxpool", .in = 1},
-    {.type = "avgpool", .in = 1},
-    {.type = "globalavgpool", .in = 1},
-    {.type = "globalmaxpool", .in = 1},
+    {"conv#d convtranspose#d", .mac = 2, .bias = 1},
+    {"linear matmul einsum", .mac = 2},
+    {"batchnorm", .in = 2},
+    {"layernorm groupnorm instancenorm", .in = 4, .more = norm_scale},
+    {"relu prelu elu leakyrelu gelu swish softmax maxpool avgpool globalavgpool globalmaxpool",
+     .in = 1},
+    {"attention", .more = scores_of},
 };
 
 static uint64_t lens_calflops(const op_ctx *c, const op_cost *k)
@@ -265,35 +241,25 @@ static uint64_t onnx_tool_attention(const op_ctx *c, const op_cost *k)
 }
 
 static const lens_rule onnx_tool_rules[] = {
-    {.type = "conv#d", .mac = 1, .bias = 1},
-    {.type = "convtranspose#d", .mac = 1, .bias = 1},
-    {.type = "linear", .mac = 1, .bias = 1},
-    {.type = "matmul", .mac = 1},
-    {.type = "einsum", .mac = 1},
-    {.type = "attention", .mac = 1, .more = onnx_tool_attention},
-    {.type = "batchnorm", .more = onnx_tool_batchnorm},
-    {.type = "layernorm", .more = onnx_tool_layernorm},
-    {.type = "relu", .out = 1},
-    {.type = "clip", .out = 2},
-    {.type = "sigmoid", .out = 32},
-    {.type = "exp", .out = 32},
-    {.type = "swish", .out = 33},
-    {.type = "tanh", .out = 38},
-    {.type = "gelu", .out = 7},
-    {.type = "hardswish", .out = 5},
-    {.type = "hardsigmoid", .out = 4},
-    {.type = "softmax", .out = 36},
-    {.type = "maxpool", .more = pool_windows},
-    {.type = "avgpool", .more = pool_windows},
-    {.type = "globalavgpool", .in = 1, .out = 4},
-    {.type = "reducemean", .in = 1},
-    {.type = "resize", .more = onnx_tool_resize},
-    {.type = "add", .out = 1},
-    {.type = "sub", .out = 1},
-    {.type = "mul", .out = 1},
-    {.type = "div", .out = 4},
-    {.type = "pow", .out = 32},
-    {.type = "sqrt", .out = 24},
+    {"conv#d convtranspose#d linear", .mac = 1, .bias = 1},
+    {"matmul einsum", .mac = 1},
+    {"attention", .mac = 1, .more = onnx_tool_attention},
+    {"batchnorm", .more = onnx_tool_batchnorm},
+    {"layernorm", .more = onnx_tool_layernorm},
+    {"relu add sub mul", .out = 1},
+    {"clip", .out = 2},
+    {"sigmoid exp pow", .out = 32},
+    {"swish", .out = 33},
+    {"tanh", .out = 38},
+    {"gelu", .out = 7},
+    {"hardswish", .out = 5},
+    {"hardsigmoid div", .out = 4},
+    {"softmax", .out = 36},
+    {"maxpool avgpool", .more = pool_windows},
+    {"globalavgpool", .in = 1, .out = 4},
+    {"reducemean", .in = 1},
+    {"resize", .more = onnx_tool_resize},
+    {"sqrt", .out = 24},
 };
 
 static uint64_t lens_onnx_tool(const op_ctx *c, const op_cost *k)

@@ -63,15 +63,10 @@ static const fill_row rows[] = {
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
 /* Operators that a weight is still that weight behind, by input 0. */
-static const char *const passing[] = {"Identity", "Cast",      "Transpose",        "Reshape",
-                                      "Squeeze",  "Unsqueeze", "DequantizeLinear", "Flatten"};
-
 static bool passes_through(const ir_node *n)
 {
-    for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
-        if (str_is(n->op, passing[i]))
-            return true;
-    return false;
+    return str_in_list(
+        n->op, "Identity Cast Transpose Reshape Squeeze Unsqueeze DequantizeLinear Flatten", ' ');
 }
 
 static const fill_row *row_of(const ir_node *n, uint32_t slot)

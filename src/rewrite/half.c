@@ -62,13 +62,8 @@ static bool graph_known(const halving *x, ir_id graph)
 /* Moving a weight around does not make it shape arithmetic. */
 static bool moves_weight(const halving *x, const ir_node *n)
 {
-    static const char *const moving[] = {"Identity", "Transpose", "Reshape",
-                                         "Squeeze",  "Unsqueeze", "Flatten"};
-    bool weight = kit_weight(&x->k, kit_in(n, 0)) != NULL;
-    for (size_t i = 0; weight && i < sizeof moving / sizeof *moving; i++)
-        if (str_is(n->op, moving[i]))
-            return true;
-    return false;
+    return kit_weight(&x->k, kit_in(n, 0)) &&
+           str_in_list(n->op, "Identity Transpose Reshape Squeeze Unsqueeze Flatten", ' ');
 }
 
 static bool known_content(const halving *x, const ir_node *n)

@@ -12,23 +12,14 @@
 typedef enum follow { FOLLOW_COMPUTE, FOLLOW_SAME_RANGE, FOLLOW_VIEW } follow;
 
 static const struct {
-    const char *op;
+    const char *ops; /* blanks between */
     follow how;
     bool clips; /* an activation behind it belongs to it */
 } followers[] = {
     {"Add", FOLLOW_COMPUTE, true},
-    {"Mul", FOLLOW_COMPUTE, false},
-    {"Concat", FOLLOW_COMPUTE, false},
-    {"AveragePool", FOLLOW_COMPUTE, false},
-    {"GlobalAveragePool", FOLLOW_COMPUTE, false},
-    {"Sigmoid", FOLLOW_COMPUTE, false},
-    {"LeakyRelu", FOLLOW_COMPUTE, false},
+    {"Mul Concat AveragePool GlobalAveragePool Sigmoid LeakyRelu", FOLLOW_COMPUTE, false},
     {"MaxPool", FOLLOW_SAME_RANGE, false},
-    {"Flatten", FOLLOW_VIEW, false},
-    {"Reshape", FOLLOW_VIEW, false},
-    {"Squeeze", FOLLOW_VIEW, false},
-    {"Unsqueeze", FOLLOW_VIEW, false},
-    {"Transpose", FOLLOW_VIEW, false},
+    {"Flatten Reshape Squeeze Unsqueeze Transpose", FOLLOW_VIEW, false},
 };
 enum { N_FOLLOWERS = sizeof followers / sizeof *followers };
 
@@ -135,7 +126,7 @@ static bool inputs_marked(const planner *x, const ir_node *n)
 static void follow_inputs(planner *x, const ir_node *n)
 {
     int i = 0;
-    while (i < N_FOLLOWERS && !kit_is(n, followers[i].op))
+    while (i < N_FOLLOWERS && !(str_empty(n->domain) && str_in_list(n->op, followers[i].ops, ' ')))
         i++;
     if (i == N_FOLLOWERS || n->n_outputs != 1 || n->outputs[0] == IR_NONE || !inputs_marked(x, n))
         return;

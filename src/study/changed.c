@@ -10,12 +10,10 @@
 
 bool changed_is_image_size(str key)
 {
-    static const char *const keys[] = {"image_size", "img_size",    "vision_config.image_size",
-                                       "input_size", "sample_size", "latent_size"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (str_is(key, keys[i]))
-            return true;
-    return false;
+    return str_in_list(key,
+                       "image_size img_size vision_config.image_size input_size sample_size "
+                       "latent_size",
+                       ' ');
 }
 
 typedef struct change {
