@@ -5,8 +5,7 @@ static const field figure_rows[] = {
     FIELD(machine_figure, value, F64, NONE, NULL, "The ceiling."),
     FIELD(machine_figure, low, F64, NONE, NULL, "Lower end of its 95 % interval."),
     FIELD(machine_figure, high, F64, NONE, NULL, "Upper end of its 95 % interval."),
-    FIELD(machine_figure, spread, F64, RATIO, NULL,
-          "Distance of the samples' quartiles as a share of their median."),
+    FIELD(machine_figure, spread, F64, RATIO, NULL, "Interquartile range divided by the median."),
     FIELD(machine_figure, samples, U32, COUNT, NULL, "Samples measured."),
 };
 static const fields figure_fields = FIELDS(machine_figure, figure_rows);
@@ -81,9 +80,9 @@ static const field topology_rows[] = {
     FIELD(topology, hypervisor, CHARS, NONE, "Hypervisor", "none on bare metal.", .size = 64),
     FIELD(topology, container, CHARS, NONE, "Container", "none outside of one.", .size = 32),
     FIELD_AS(topology, "steal_percent_since_boot", steal_percent, F64, PERCENT, "Steal since boot",
-             "Share of CPU time that the hypervisor took.", .absent = FIELD_NULL),
+             "CPU steal.", .absent = FIELD_NULL),
     FIELD_ITEMS(topology, LIST, "not_reported", not_reported, n_not_reported, gap_fields,
-                "What the system does not report, in words.", .size = TOPOLOGY_GAPS,
+                "Information that the system does not report.", .size = TOPOLOGY_GAPS,
                 .flags = FIELD_FLAT),
 };
 static const fields topology_fields = FIELDS(topology, topology_rows);
@@ -98,14 +97,14 @@ static const field dispatch_rows[] = {
     FIELD(machine_dispatch, engine, CHARS, NONE, "Engine", "The engine, or why it is unknown.",
           .size = 96),
     FIELD_STRUCT(machine_dispatch, "seconds", seconds, figure_fields,
-                 "From one kernel to the next when kernels do nothing."),
+                 "Time from one kernel to the next if kernels are empty."),
 };
 static const fields dispatch_fields = FIELDS(machine_dispatch, dispatch_rows);
 
 static const field family_rows[] = {
     FIELD(calibration_family, name, CHARS, NONE, "Family", "Family of operators.", .size = 32),
     FIELD_VALUES(calibration_family, F64S, "coefficients", c, n_terms, S,
-                 "Seconds for one of each term.", .size = CALIBRATION_TERMS),
+                 "Seconds per unit of each term.", .size = CALIBRATION_TERMS),
     FIELD(calibration_family, samples, U32, COUNT, "Kernels", "Kernels measured."),
     FIELD_AS(calibration_family, "median_error", error, F64, RATIO, "Error",
              "Median relative error."),
@@ -120,34 +119,36 @@ static const field fold_rows[] = {
 static const fields fold_fields = FIELDS(calibration_fold, fold_rows);
 
 static const field run_rows[] = {
-    FIELD(calibration_run, model, CHARS, NONE, "Model", "Model that was left out.", .size = 48),
+    FIELD(calibration_run, model, CHARS, NONE, "Model", "Held-out model.", .size = 48),
     FIELD(calibration_run, batch, U32, COUNT, "Batch", "Batch size."),
     FIELD(calibration_run, measured_s, F64, S, "Measured", "Measured time."),
-    FIELD(calibration_run, predicted_s, F64, S, "Predicted", "Time predicted by the others."),
+    FIELD(calibration_run, predicted_s, F64, S, "Predicted", "Time predicted without this model."),
 };
 static const fields run_fields = FIELDS(calibration_run, run_rows);
 
 static const field calibration_rows[] = {
     FIELD(calibration, present, BOOL, NONE, NULL, "Whether kernels were calibrated."),
     FIELD(calibration, engine, CHARS, NONE, "Engine", "Engine that ran the kernels.", .size = 64),
-    FIELD(calibration, threads, U32, COUNT, "Threads", "Threads of the engine; 0: its choice."),
+    FIELD(calibration, threads, U32, COUNT, "Threads",
+          "Threads of the engine; 0: the engine decides."),
     FIELD(calibration, seconds, F64, S, "Took", "Duration of the calibration."),
     FIELD(calibration, scale, F64, RATIO, NULL, "Factor of the sum of kernels."),
-    FIELD(calibration, kernel_s, F64, S, NULL, "Seconds per kernel beside that; may be negative.",
+    FIELD(calibration, kernel_s, F64, S, NULL, "Additional seconds per kernel; may be negative.",
           .flags = FIELD_SIGNED),
-    FIELD_AS(calibration, "interval_low", low, F64, RATIO, NULL,
-             "80 % of models left out took at least this times the prediction."),
-    FIELD_AS(calibration, "interval_high", high, F64, RATIO, NULL,
-             "80 % of models left out took at most this times the prediction."),
+    FIELD_AS(
+        calibration, "interval_low", low, F64, RATIO, NULL,
+        "Lower end of the 80 % interval of measured over predicted time, over held-out models."),
+    FIELD_AS(
+        calibration, "interval_high", high, F64, RATIO, NULL,
+        "Upper end of the 80 % interval of measured over predicted time, over held-out models."),
     FIELD_AS(calibration, "median_error", error, F64, RATIO, "Median error",
-             "Median relative error of models left out."),
-    FIELD_ITEMS(calibration, LIST, "left_out", runs, n_runs, run_fields,
-                "Models predicted without their own measurements.", .size = CALIBRATION_RUNS,
-                .flags = FIELD_FLAT),
+             "Median relative error over held-out models."),
+    FIELD_ITEMS(calibration, LIST, "left_out", runs, n_runs, run_fields, "Held-out models.",
+                .size = CALIBRATION_RUNS, .flags = FIELD_FLAT),
     FIELD_ITEMS(calibration, LIST, "families", families, n_families, family_fields,
                 "Fitted coefficients.", .size = CALIBRATION_FAMILIES, .flags = FIELD_FLAT),
     FIELD_ITEMS(calibration, LIST, "folds", folds, n_folds, fold_fields,
-                "Which neighbours the engine fuses.", .size = CALIBRATION_FOLDS,
+                "Neighbours that the engine fuses.", .size = CALIBRATION_FOLDS,
                 .flags = FIELD_FLAT),
 };
 static const fields calibration_fields = FIELDS(calibration, calibration_rows);
@@ -157,9 +158,9 @@ static const field machine_rows[] = {
     FIELD(machine, tool_version, CHARS, NONE, "Version", "Version of assay.", .size = 24),
     FIELD(machine, quick, BOOL, NONE, NULL, "Whether --quick was given."),
     FIELD(machine, seconds, F64, S, "Took", "Duration of the measurement."),
-    FIELD(machine, steal_percent, F64, PERCENT, "Steal",
-          "Share of CPU time that the hypervisor took meanwhile.", .absent = FIELD_NULL),
-    FIELD_STRUCT(machine, "topology", where, topology_fields, "What the system reports."),
+    FIELD(machine, steal_percent, F64, PERCENT, "Steal", "CPU steal during the measurement.",
+          .absent = FIELD_NULL),
+    FIELD_STRUCT(machine, "topology", where, topology_fields, "Topology reported by the system."),
     FIELD_ITEMS(machine, LIST, "instruction_sets", isas, n_isas, isa_fields,
                 "Vector instruction sets of the processor.", .size = MACHINE_ISAS),
     FIELD_ITEMS(machine, LIST, "compute", rates, n_rates, rate_fields, "Arithmetic ceilings.",

@@ -2,14 +2,14 @@
 #include "profile/capacity.h"
 
 static const field plan_rows[] = {
-    FIELD(capacity_plan, source, STR, NONE, "Result", "The result it was made from."),
+    FIELD(capacity_plan, source, STR, NONE, "Result", "Result that the plan is based on."),
     FIELD(capacity_plan, batch, U64, COUNT, "Batch", "Batch size."),
     FIELD(capacity_plan, precision, STR, NONE, "Type", "Precision of the runs."),
     FIELD(capacity_plan, concurrency, U64, COUNT, "At once", "Runs at a time on one machine."),
     FIELD(capacity_plan, runs, U64, COUNT, "Runs", "Measured runs behind the service time."),
     FIELD(capacity_plan, best, BOOL, NONE, "Best", "Whether it needs the fewest machines."),
     FIELD(capacity_plan, feasible, BOOL, NONE, NULL, "Whether some number of machines is enough."),
-    FIELD(capacity_plan, why, STR, NONE, "Why", "What is in the way when it is not feasible.",
+    FIELD(capacity_plan, why, STR, NONE, "Why", "Reason if it is not feasible.",
           .absent = FIELD_OMIT),
     FIELD_AS(capacity_plan, "requests_per_second_most", most, F64, PER_SECOND, "Most",
              "Requests per second that one machine takes with the headroom kept."),
@@ -44,17 +44,17 @@ static const field capacity_rows[] = {
           "Which quantile the latency limit is of, 0 to 1; null: the mean.", .absent = FIELD_NULL),
     FIELD_AS(capacity, "latency_limit_ms", limit_ms, F64, MS, "Limit", "Highest latency accepted.",
              .absent = FIELD_NULL),
-    FIELD(capacity, limit_name, CHARS, NONE, NULL, "What the limit is of: mean, P99, P99.9.",
+    FIELD(capacity, limit_name, CHARS, NONE, NULL, "Statistic of the limit: mean, P99, P99.9.",
           .size = 16),
     FIELD(capacity, latency_name, CHARS, NONE, NULL,
-          "What `latency_quantile_ms` of the plans is of: P99, P99.9.", .size = 16),
+          "Percentile of `latency_quantile_ms`: P99, P99.9.", .size = 16),
     FIELD(capacity, headroom, F64, NONE, "Headroom", "Share of a machine kept free, 0 to 1."),
     FIELD(capacity, best, U32, NONE, NULL,
           "Index of the plan with the fewest machines; null: none is feasible.",
           .absent = FIELD_NULL),
     FIELD_ITEMS(capacity, LIST, "plans", plans, n, plan_fields, "One plan per measured setup."),
-    FIELD_VALUES(capacity, STRS, "notes", notes, n_notes, NONE,
-                 "What is assumed and what is extrapolated.", .flags = FIELD_LINES),
+    FIELD_VALUES(capacity, STRS, "notes", notes, n_notes, NONE, "Assumptions and extrapolations.",
+                 .flags = FIELD_LINES),
 };
 static const fields capacity_fields = FIELDS(capacity, capacity_rows);
 const result_kind capacity_kind = {.schema = "assay.capacity",

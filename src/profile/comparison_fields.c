@@ -11,7 +11,7 @@ const char *const comparison_change_words[] = {
 
 #define RATIO(member)                                  \
     FIELD(comparison_ratios, member, F64, RATIO, NULL, \
-          "Over that of the first; 0 where that is 0.", .absent = FIELD_OMIT)
+          "Divided by that of the first; 0 if that is 0.", .absent = FIELD_OMIT)
 
 static const field ratio_rows[] = {
     RATIO(parameters),
@@ -32,9 +32,9 @@ static const fields ratio_fields = FIELDS(comparison_ratios, ratio_rows);
 
 static const field model_rows[] = {
     FIELD(comparison_model, model, STR, NONE, "Model", "The model as the user named it."),
-    FIELD(comparison_model, label, STR, NONE, NULL,
-          "The model, and what tells it from others of the same name: batch, precision, shape, "
-          "file or time."),
+    FIELD(
+        comparison_model, label, STR, NONE, NULL,
+        "The model, with what distinguishes it from others of the same name: batch, precision, shape, file or time."),
     FIELD(comparison_model, assumed, U64, COUNT, "Assumed", "Operators with assumed sizes."),
     FIELD(comparison_model, unknown, U64, COUNT, "Unknown", "Operators that are not counted."),
     FIELD(comparison_model, parameters, U64, AMOUNT, "Parameters", "Parameters of the model."),
@@ -57,8 +57,8 @@ static const field model_rows[] = {
           "Samples, images, tokens or requests per second.", .absent = FIELD_OMIT),
     FIELD(comparison_model, memory_used_bytes, U64, BYTES, "Memory used",
           "Peak of resident memory above that before the session.", .absent = FIELD_OMIT),
-    FIELD_STRUCT(comparison_model, "ratios", ratios, ratio_fields, "The totals over the first's.",
-                 .flags = FIELD_FLAT),
+    FIELD_STRUCT(comparison_model, "ratios", ratios, ratio_fields,
+                 "Totals divided by those of the first.", .flags = FIELD_FLAT),
 };
 static const fields model_fields = FIELDS(comparison_model, model_rows);
 
@@ -76,9 +76,11 @@ static const fields type_fields = FIELDS(comparison_type, type_rows);
 /* ---- times ---- */
 
 static const field instruction_rows[] = {
-    FIELD(comparison_instructions, ratio, F64, RATIO, NULL, "Of the medians."),
-    FIELD(comparison_instructions, low, F64, RATIO, NULL, "The fewest over the most."),
-    FIELD(comparison_instructions, high, F64, RATIO, NULL, "The most over the fewest."),
+    FIELD(comparison_instructions, ratio, F64, RATIO, NULL, "Ratio of the medians."),
+    FIELD(comparison_instructions, low, F64, RATIO, NULL,
+          "Ratio of the fewest to the most instructions."),
+    FIELD(comparison_instructions, high, F64, RATIO, NULL,
+          "Ratio of the most to the fewest instructions."),
 };
 static const fields instruction_fields = FIELDS(
     comparison_instructions, instruction_rows,
@@ -89,12 +91,12 @@ static const char *const timing_words[] = {"faster",       "slower",  "no differ
 
 static const field timing_rows[] = {
     FIELD(comparison_timing, model, STR, NONE, "Model", "The model as the user named it."),
-    FIELD(comparison_timing, label, STR, NONE, NULL, "The same as in `models`."),
+    FIELD(comparison_timing, label, STR, NONE, NULL, "Label of the model, as in `models`."),
     FIELD(comparison_timing, verdict, WORD, NONE, "Verdict",
           "not run: the model or the engine does not have the precision.", .words = timing_words),
     FIELD(comparison_timing, interleaved, BOOL, NONE, NULL,
-          "Run turn by turn in one process; else compared by saved runs."),
-    FIELD(comparison_timing, ratio, F64, RATIO, "Time", "Time over that of the first.",
+          "Whether the models ran alternately in one process; else stored runs were compared."),
+    FIELD(comparison_timing, ratio, F64, RATIO, "Time", "Time divided by that of the first.",
           .absent = FIELD_OMIT),
     FIELD_AS(comparison_timing, "ratio_ci99_low", low, F64, RATIO, NULL,
              "Lower end of its 99 % interval.", .absent = FIELD_OMIT),
@@ -106,7 +108,7 @@ static const field timing_rows[] = {
     FIELD_STRUCT(comparison_timing, "instructions", instructions, instruction_fields,
                  "Instructions of a run over those of the first, where the kernel counts them.",
                  .flags = FIELD_FLAT),
-    FIELD(comparison_timing, opinion, STR, NONE, NULL, "What the instructions mean.",
+    FIELD(comparison_timing, opinion, STR, NONE, NULL, "Interpretation of the instruction counts.",
           .absent = FIELD_OMIT),
 };
 static const fields timing_fields = FIELDS(comparison_timing, timing_rows);
@@ -144,20 +146,22 @@ static const fields attribute_fields = FIELDS(comparison_attribute, attribute_ro
                                               .key_at = offsetof(comparison_attribute, name));
 
 static const field difference_rows[] = {
-    FIELD(comparison_difference, macs, I64, MACS, "MACs", "MACs in the second less the first."),
-    FIELD(comparison_difference, flops, I64, FLOPS, "FLOPs", "The same of FLOPs."),
-    FIELD(comparison_difference, parameters, I64, AMOUNT, "Parameters", "The same of parameters."),
+    FIELD(comparison_difference, macs, I64, MACS, "MACs",
+          "MACs of the second minus those of the first."),
+    FIELD(comparison_difference, flops, I64, FLOPS, "FLOPs", "Difference of FLOPs."),
+    FIELD(comparison_difference, parameters, I64, AMOUNT, "Parameters",
+          "Difference of parameters."),
     FIELD(comparison_difference, memory, I64, BYTES, "Bytes moved",
-          "The same of bytes read and written."),
+          "Difference of bytes read and written."),
     FIELD(comparison_difference, peak_bytes, I64, BYTES, "At the peak",
-          "The same of bytes live at the peak."),
-    FIELD(comparison_difference, time_ms, F64, MS, "Time", "The same of measured time.",
+          "Difference of bytes live at the peak."),
+    FIELD(comparison_difference, time_ms, F64, MS, "Time", "Difference of measured time.",
           .absent = FIELD_OMIT, .flags = FIELD_SIGNED),
 };
 static const fields difference_fields = FIELDS(comparison_difference, difference_rows);
 
 static const field layer_rows[] = {
-    FIELD(comparison_layer, change, ENUM, NONE, "Change", "What happened to the layer.",
+    FIELD(comparison_layer, change, ENUM, NONE, "Change", "Kind of change.",
           .words = comparison_change_words),
     FIELD(comparison_layer, name, STR, NONE, "Layer",
           "Name in the second, or in the first where it was removed."),
@@ -168,7 +172,7 @@ static const field layer_rows[] = {
     FIELD(comparison_layer, changes, STR, NONE, "Attributes", "`attributes` as text.",
           .absent = FIELD_OMIT),
     FIELD_STRUCT(comparison_layer, "difference", difference, difference_fields,
-                 "What it adds to the totals.", .flags = FIELD_FLAT),
+                 "Difference of the totals.", .flags = FIELD_FLAT),
     FIELD_STRUCT(comparison_layer, "before", before, side_fields,
                  "The layer in the first; null: it was added.", .by_pointer = true,
                  .absent = FIELD_NULL, .flags = FIELD_FLAT),
@@ -187,10 +191,10 @@ static const char *const operator_words[] = {"<=", ">=", NULL};
 
 static const field limit_rows[] = {
     FIELD(comparison_limit, metric, WORD, NONE, "Metric", "Name of the metric."),
-    FIELD(comparison_limit, title, WORD, NONE, NULL, "The metric in words."),
+    FIELD(comparison_limit, title, WORD, NONE, NULL, "Display name of the metric."),
     FIELD(comparison_limit, unit, ENUM, NONE, NULL, "Unit of the limit.",
           .words = metric_unit_words),
-    FIELD_AS(comparison_limit, "operator", op, WORD, NONE, NULL, "How the limit is meant.",
+    FIELD_AS(comparison_limit, "operator", op, WORD, NONE, NULL, "Operator of the limit.",
              .words = operator_words),
     FIELD(comparison_limit, limit, F64, NONE, "Limit", "The limit."),
 };
@@ -201,24 +205,24 @@ static const field use_rows[] = {
           "Metric that was read: `plan` where `memory` was not measured."),
     FIELD(comparison_use, unit, ENUM, NONE, NULL, "Unit of the value.", .words = metric_unit_words),
     FIELD(comparison_use, value, NUMBER, NONE, "Value", "The model's value.", .absent = FIELD_NULL),
-    FIELD(comparison_use, share, F64, RATIO, "Share", "Of the limit; above 1 the limit is missed.",
-          .absent = FIELD_NULL),
+    FIELD(comparison_use, share, F64, RATIO, "Share",
+          "Share of the limit; above 1 the limit is missed.", .absent = FIELD_NULL),
 };
 static const fields use_fields = FIELDS(comparison_use, use_rows);
 
 static const field rank_rows[] = {
     FIELD(comparison_rank, index, U32, COUNT, NULL, "The model's place in `models`, from 0."),
     FIELD(comparison_rank, model, STR, NONE, NULL, "The model as the user named it."),
-    FIELD(comparison_rank, label, STR, NONE, "Model", "The same as in `models`."),
+    FIELD(comparison_rank, label, STR, NONE, "Model", "Label of the model, as in `models`."),
     FIELD(comparison_rank, verdict, WORD, NONE, "Verdict",
           "unknown: a value is missing, or only a lower bound.", .words = comparison_fit_words),
-    FIELD(comparison_rank, tightest, WORD, NONE, NULL, "The limit of which it uses most.",
+    FIELD(comparison_rank, tightest, WORD, NONE, NULL, "Limit with the highest use.",
           .absent = FIELD_OMIT),
-    FIELD(comparison_rank, share, F64, RATIO, "Budget used", "Of that limit."),
+    FIELD(comparison_rank, share, F64, RATIO, "Budget used", "Share of that limit."),
     FIELD(comparison_rank, why, STR, NONE, "Why", "Why the verdict is unknown.",
           .absent = FIELD_OMIT),
     FIELD_ITEMS(comparison_rank, LIST, "uses", uses, n_uses, use_fields,
-                "What it uses of each limit, in the order of `limits`."),
+                "Use of each limit, in the order of `limits`."),
 };
 static const fields rank_fields = FIELDS(comparison_rank, rank_rows);
 
@@ -227,9 +231,9 @@ static const field budget_rows[] = {
     FIELD(comparison_budget, fits, U32, COUNT, "Fit", "Models within all limits."),
     FIELD(comparison_budget, planned, BOOL, NONE, NULL,
           "Whether planned memory stands for memory that was not measured."),
-    FIELD_ITEMS(comparison_budget, LIST, "ranking", ranking, n_ranking, rank_fields,
-                "The models: what fits, most of the budget used first; then unknown; then over, "
-                "the nearest first."),
+    FIELD_ITEMS(
+        comparison_budget, LIST, "ranking", ranking, n_ranking, rank_fields,
+        "The models: those that fit, highest use first; then unknown; then those over the budget, nearest first."),
 };
 static const fields budget_fields = FIELDS(comparison_budget, budget_rows);
 
@@ -245,8 +249,7 @@ static const field comparison_rows[] = {
                  "With `--budget`: the models by how they meet its limits.", .by_pointer = true,
                  .absent = FIELD_OMIT),
     FIELD_ITEMS(comparison, LIST, "measured", measured, n_measured, timing_fields,
-                "Each model but the first beside the first, where there are runs.",
-                .absent = FIELD_OMIT),
+                "Comparison of each measured model with the first.", .absent = FIELD_OMIT),
     FIELD_ITEMS(comparison, LIST, "types", types, n_types, type_fields,
                 "Operator types, most FLOPs first."),
     FIELD_AS(comparison, "same_layers", same, U32, COUNT, NULL,

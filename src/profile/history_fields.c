@@ -82,7 +82,7 @@ static const field record_rows[] = {
           .absent = FIELD_NULL),
     FIELD(history_record, device, STR, NONE, "Device", "Device that the engine ran on.",
           .absent = FIELD_NULL),
-    FIELD(history_record, batch, U64, COUNT, "Batch", "Batch size of the figures.",
+    FIELD(history_record, batch, U64, COUNT, "Batch", "Batch size of the values.",
           .absent = FIELD_NULL_ZERO),
     FIGURE("p50_ms", HISTORY_P50, MS, "P50", "Median latency."),
     FIGURE("p95_ms", HISTORY_P95, MS, "P95", "95th percentile of the latency."),

@@ -21,8 +21,7 @@ static const field phase_rows[] = {
     FIGURE(language_phase, "flops", flops, FLOPS, "FLOPs", "FLOPs of the batch."),
     FIELD(language_phase, linear_macs, U64, MACS, "Linear", "MACs of the linear layers."),
     FIELD(language_phase, attention_macs, U64, MACS, "Attention", "MACs of attention's products."),
-    FIELD(language_phase, causal_macs, U64, MACS, NULL,
-          "MACs when only what a causal mask leaves is counted."),
+    FIELD(language_phase, causal_macs, U64, MACS, NULL, "MACs with causal masks counted."),
     FIGURE(language_phase, "bytes", bytes, BYTES, "Bytes", "Bytes read and written."),
     FIELD(language_phase, weight_bytes, U64, BYTES, "Weights", "Bytes of weights read."),
     FIELD(language_phase, cache_bytes, U64, BYTES, "Cache", "Bytes of the cache read and written."),
@@ -51,7 +50,7 @@ static const field decode_rows[] = {
     RESULT_FIGURE("bytes", decode_bytes, BYTES, "Bytes", "Bytes moved by all steps."),
     FIELD_STRUCT(language_result, "first", first, phase_fields, "The first step."),
     FIELD_STRUCT(language_result, "last", last, phase_fields, "The last step."),
-    FIELD_STRUCT(language_result, "average", average, average_fields, "A step on average.",
+    FIELD_STRUCT(language_result, "average", average, average_fields, "Average step.",
                  .flags = FIELD_FLAT),
 };
 static const fields decode_fields = FIELDS_AS(language_result, "language_decode", decode_rows);
@@ -60,8 +59,8 @@ static const fields decode_fields = FIELDS_AS(language_result, "language_decode"
 
 static const field attention_rows[] = {
     FIELD_AS(language_attention, "count", layers, U64, COUNT, "Layers", "Layers of this kind."),
-    FIELD(language_attention, window, I64, COUNT, "Window", "Tokens a layer sees; null: all.",
-          .absent = FIELD_NULL_ZERO),
+    FIELD(language_attention, window, I64, COUNT, "Window",
+          "Tokens that a layer attends to; null: all.", .absent = FIELD_NULL_ZERO),
     FIELD_AS(language_attention, "elements_per_token", cache_elements, U64, COUNT, NULL,
              "Elements cached per token, of one layer."),
     FIELD_AS(language_attention, "prefill_macs_per_pair", prefill_macs, U64, MACS, NULL,
@@ -79,7 +78,7 @@ static const field cache_rows[] = {
                   "Bytes cached per token."),
     RESULT_FIGURE("bytes", cache_bytes, BYTES, "Cache", "Size of the cache in the end."),
     RESULT("bytes_without_windows", cache_bytes_without_windows, U64, BYTES, NULL,
-           "The same if no layer had a window."),
+           "Size without sliding windows."),
     RESULT("tokens", tokens, I64, COUNT, "Tokens", "Tokens of a sequence in the end."),
     FIELD_ITEMS(language_result, LIST, "layers", attention, n_attention, attention_fields,
                 "Attention layers by kind.", .size = LANGUAGE_ATTENTIONS, .flags = FIELD_FLAT),
@@ -110,7 +109,7 @@ static const field format_rows[] = {
     FIELD_AS(language_format, "bits_per_weight", bits, F64, NONE, "Bits per weight",
              "Bits per weight, scales included."),
     FIELD(language_format, bytes, U64, BYTES, "Size", "Size of the weights."),
-    FIELD(language_format, about, WORD, NONE, NULL, "How weights are stored."),
+    FIELD(language_format, about, WORD, NONE, NULL, "Storage of the weights."),
 };
 static const fields format_fields = FIELDS(language_format, format_rows);
 
@@ -127,10 +126,10 @@ static const field form_rows[] = {
            "MACs of the linear layers per token generated."),
     RESULT("head_macs_per_token", head_macs, U64, MACS, NULL, "MACs of the logits per token."),
     RESULT("crossing_tokens", crossing_tokens, F64, COUNT, NULL,
-           "Tokens from which attention costs more than the linear layers; 0: never.",
+           "Tokens above which attention costs more than the linear layers; 0: never.",
            .decimals = 1 + 1),
     RESULT("crossing_tokens_causal", crossing_causal_tokens, F64, COUNT, NULL,
-           "The same when only what a causal mask leaves is counted.", .decimals = 1 + 1),
+           "The same with causal masks counted.", .decimals = 1 + 1),
     RESULT("attention_exceeds_linear_at", attention_exceeds, U64, COUNT, NULL,
            "crossing_tokens as a whole number of tokens, rounded up; 0: never."),
     RESULT("attention_exceeds_linear_at_causal", attention_exceeds_causal, U64, COUNT, NULL,
@@ -154,7 +153,7 @@ static const field device_rows[] = {
           .absent = FIELD_NULL),
     FIELD(language_device, largest_batch, I64, COUNT, "Batch",
           "Most sequences of this length; null as above.", .absent = FIELD_NULL),
-    DEVICE_TIME("precision", precision, WORD, NONE, "Precision", "The peak that was taken."),
+    DEVICE_TIME("precision", precision, WORD, NONE, "Precision", "Peak used for the prediction."),
     DEVICE_TIME("time_to_first_token_ms", first_token_ms, F64, MS, "First token",
                 "Time of the prefill.", .decimals = 1 + 4),
     DEVICE_TIME("time_per_token_ms", average_ms, F64, MS, "Per token", "Time of a step on average.",
@@ -164,8 +163,7 @@ static const field device_rows[] = {
     DEVICE_TIME("last_step_ms", last_step_ms, F64, MS, NULL, "Time of the last step.",
                 .decimals = 1 + 4),
     DEVICE_TIME("launch_ms_per_step", launch_ms, F64, MS, NULL,
-                "Time to launch every operator of a step as a kernel of its own.",
-                .decimals = 1 + 4),
+                "Time to launch every operator of a step as a separate kernel.", .decimals = 1 + 4),
     DEVICE_TIME("total_seconds", total_s, F64, S, "Total", "Prefill and all steps.",
                 .decimals = 1 + 6),
     DEVICE_TIME("tokens_per_second", tokens_per_s, F64, PER_SECOND, "Tokens/s",
@@ -173,9 +171,9 @@ static const field device_rows[] = {
     DEVICE_TIME("prefill_tokens_per_second", prefill_tokens_per_s, F64, PER_SECOND, NULL,
                 "Tokens of prompts per second, of the batch.", .decimals = 1 + 2),
     DEVICE_TIME("prefill_bound", prefill_bound, WORD, NONE, "Prefill bound",
-                "What bounds the prefill: compute or memory."),
+                "Limit of the prefill: compute or memory."),
     DEVICE_TIME("decode_bound", decode_bound, WORD, NONE, "Decode bound",
-                "What bounds a step: compute or memory."),
+                "Limit of a step: compute or memory."),
 };
 static const fields device_fields = FIELDS(language_device, device_rows);
 
@@ -214,16 +212,16 @@ static const field cost_rows[] = {
     FIELD(language_result, weight_dtype, WORD, NONE, "Type", "Type of the weights."),
     RESULT_FIGURE("total_params", parameters, AMOUNT, "Parameters", "Parameters."),
     RESULT_FIGURE("active_params", active_parameters, AMOUNT, "Active parameters",
-                  "Parameters that a token passes."),
+                  "Parameters used by a token."),
     RESULT("expert_params", expert_parameters, U64, AMOUNT, NULL, "Parameters of all experts.",
            WITH_EXPERTS),
     RESULT("experts", experts, I64, COUNT, "Experts", "Experts of a layer.", WITH_EXPERTS),
-    RESULT("experts_per_token", experts_active, I64, COUNT, NULL, "Experts that a token passes.",
+    RESULT("experts_per_token", experts_active, I64, COUNT, NULL, "Experts used by a token.",
            WITH_EXPERTS),
-    FIELD_STRUCT(language_result, "prefill", prefill, phase_fields, "The prompt at once."),
+    FIELD_STRUCT(language_result, "prefill", prefill, phase_fields, "Processing of the prompt."),
     FIELD(language_result, prefill_macs_last_logits, U64, MACS, "Prefill, last logits",
           "MACs of the prefill with logits of the last token only."),
-    FIELD_INLINE("decode", decode_fields, "The answer, token by token."),
+    FIELD_INLINE("decode", decode_fields, "Generation token by token."),
     RESULT_FIGURE("total_macs", total_macs, MACS, "Total MACs", "MACs of prefill and decode."),
     RESULT_FIGURE("total_flops", total_flops, FLOPS, "Total FLOPs", "FLOPs of prefill and decode."),
     FIELD_INLINE("kv_cache", cache_fields, "The cache of keys and values."),
@@ -241,7 +239,7 @@ static const fields cost_fields = FIELDS_AS(language_result, "language_cost", co
 static const char *const kind_words[] = {"language", NULL};
 
 static const field language_rows[] = {
-    FIELD(language_result, kind, WORD, NONE, NULL, "What it is.", .words = kind_words),
+    FIELD(language_result, kind, WORD, NONE, NULL, "Kind of the result.", .words = kind_words),
     FIELD(language_result, model, STR, NONE, "Model", "The model as the user named it."),
     FIELD(language_result, family, STR, NONE, "Family", "Architecture of the model.", WHEN_ENABLED),
     FIELD(language_result, enabled, BOOL, NONE, NULL,

@@ -48,9 +48,9 @@ static const fields attentions_fields = FIELDS(pipeline_attentions, attentions_r
 
 static const field component_rows[] = {
     FIELD(pipeline_component, name, STR, NONE, "Component", "Name of the component."),
-    FIELD(pipeline_component, role, ENUM, NONE, NULL, "What it does.",
+    FIELD(pipeline_component, role, ENUM, NONE, NULL, "Role of the component.",
           .words = pipeline_role_words),
-    FIELD(pipeline_component, model, STR, NONE, "Model", "The network."),
+    FIELD(pipeline_component, model, STR, NONE, "Model", "Model of the component."),
     FIELD(pipeline_component, error, STR, NONE, NULL, "Why it could not be counted.",
           .absent = FIELD_OMIT),
     FIELD(pipeline_component, parameters, U64, AMOUNT, "Parameters", "Parameters."),
@@ -95,12 +95,12 @@ static const field point_rows[] = {
     FIELD(pipeline_point, vae_macs, U64, MACS, "VAE", "MACs of the autoencoder."),
     FIELD(pipeline_point, text_encoder_macs, U64, MACS, "Text encoders",
           "MACs of the text encoders."),
-    FIELD(pipeline_point, total_macs, U64, MACS, "Total MACs", "MACs of everything."),
-    FIELD(pipeline_point, total_flops, U64, FLOPS, "Total FLOPs", "FLOPs of everything."),
+    FIELD(pipeline_point, total_macs, U64, MACS, "Total MACs", "Total MACs."),
+    FIELD(pipeline_point, total_flops, U64, FLOPS, "Total FLOPs", "Total FLOPs."),
     FIELD(pipeline_point, relative, F64, RATIO, "Total", "Total MACs relative to the first point.",
           .decimals = 1 + 6),
     FIELD(pipeline_point, relative_denoiser, F64, RATIO, "Denoiser",
-          "The same of the denoiser's step.", .decimals = 1 + 6),
+          "MACs of a denoiser step relative to the first point.", .decimals = 1 + 6),
 };
 static const fields point_fields = FIELDS(pipeline_point, point_rows);
 
@@ -109,7 +109,7 @@ static const fields point_fields = FIELDS(pipeline_point, point_rows);
              .absent = FIELD_OMIT_ZERO)
 
 static const field exponent_rows[] = {
-    FIELD(pipeline_exponents, of, WORD, NONE, NULL, "What cost grows with."),
+    FIELD(pipeline_exponents, of, WORD, NONE, NULL, "Size that the cost depends on."),
     FIELD(pipeline_exponents, total, F64, NONE, NULL, "Exponent of the total.", .decimals = 1 + 4),
     EXPONENT("denoiser", denoiser, "Exponent of a pass."),
     EXPONENT("denoiser_linear", linear, "Exponent of a pass without attention's products."),
@@ -124,18 +124,17 @@ static const field sweep_rows[] = {
     FIELD_ITEMS(pipeline_sweep, LIST, "points", points, n, point_fields, "Points of the sweep.",
                 .size = PIPELINE_POINTS, .flags = FIELD_FLAT),
     FIELD_STRUCT(pipeline_sweep, "exponents", exponents, exponent_fields,
-                 "How cost grows, fitted in logarithms.", .flags = FIELD_FLAT),
+                 "Growth of the cost, fitted in logarithms.", .flags = FIELD_FLAT),
 };
 static const fields sweep_fields = FIELDS(pipeline_sweep, sweep_rows);
 
 /* ---- the pipeline ---- */
 
 /* Of the step there are two names for the denoiser's kind. */
-#define DENOISER_STEP(key_, has_)                                                  \
-    FIELD_AS(pipeline_result, key_, macs_per_step, U64, MACS, NULL,                \
-             "The same under the denoiser's name.",                                \
-             .when_at = 1 + offsetof(pipeline_result, has_)),                      \
-        FIELD_AS(pipeline_result, key_ "_str", macs_per_step_str, STR, NONE, NULL, \
+#define DENOISER_STEP(key_, has_)                                                               \
+    FIELD_AS(pipeline_result, key_, macs_per_step, U64, MACS, NULL, "MACs of a denoiser step.", \
+             .when_at = 1 + offsetof(pipeline_result, has_)),                                   \
+        FIELD_AS(pipeline_result, key_ "_str", macs_per_step_str, STR, NONE, NULL,              \
                  "The same as text.", .when_at = 1 + offsetof(pipeline_result, has_))
 
 static const field cost_rows[] = {
@@ -158,9 +157,9 @@ static const field cost_rows[] = {
     DENOISER_STEP("unet_macs_per_step", has_unet),
     DENOISER_STEP("transformer_macs_per_step", has_transformer),
     FIGURE(pipeline_result, "amortised_macs_per_step", amortised_macs_per_step, MACS,
-           "MACs per step, all", "MACs of everything, divided by the steps."),
+           "MACs per step, all", "Total MACs divided by the steps."),
     FIGURE(pipeline_result, "amortised_flops_per_step", amortised_flops_per_step, FLOPS,
-           "FLOPs per step, all", "FLOPs of everything, divided by the steps."),
+           "FLOPs per step, all", "Total FLOPs divided by the steps."),
     FIGURE(pipeline_result, "vae_macs", vae_macs, MACS, "VAE", "MACs of the autoencoder."),
     FIGURE(pipeline_result, "vae_flops", vae_flops, FLOPS, NULL, "FLOPs of the autoencoder."),
     FIGURE(pipeline_result, "text_encoder_macs", text_encoder_macs, MACS, "Text encoders",
@@ -197,11 +196,11 @@ static const field cost_rows[] = {
     FIELD(pipeline_result, tflops_per_second, F64, NONE, "TFLOP/s", "TFLOPs per second.",
           .decimals = 1 + 6, .absent = FIELD_OMIT),
     FIELD_ITEMS(pipeline_result, LIST, "components", components, n_components, component_fields,
-                "Networks of the pipeline.", .size = PIPELINE_COMPONENTS),
+                "Components of the pipeline.", .size = PIPELINE_COMPONENTS),
     FIELD_ITEMS(pipeline_result, LIST, "sweeps", sweeps, n_sweeps, sweep_fields,
                 "Cost over a setting, of --sweep.", .absent = FIELD_OMIT),
     FIELD_ITEMS(pipeline_result, LIST, "warnings", warnings.list.items, warnings.list.n,
-                note_fields, "What to know before relying on the numbers.", .flags = FIELD_FLAT),
+                note_fields, "Warnings about the numbers.", .flags = FIELD_FLAT),
 };
 static const fields cost_fields = FIELDS_AS(pipeline_result, "pipeline_cost", cost_rows);
 

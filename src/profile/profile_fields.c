@@ -10,8 +10,8 @@
 
 static const field host_rows[] = {
     FIELD_AS(profile, "os", context.os, STR, NONE, NULL, "Operating system.", .absent = FIELD_NULL),
-    FIELD_AS(profile, "machine", context.machine, STR, NONE, NULL, "Architecture, as uname says.",
-             .absent = FIELD_NULL),
+    FIELD_AS(profile, "machine", context.machine, STR, NONE, NULL,
+             "Architecture reported by uname.", .absent = FIELD_NULL),
     FIELD_AS(profile, "cpu", context.cpu, STR, NONE, NULL, "Model name of the processor.",
              .absent = FIELD_NULL),
     FIELD_AS(profile, "cores", context.cores, U64, COUNT, NULL, "Processors this process may use."),
@@ -33,7 +33,8 @@ static const field engine_rows[] = {
           .absent = FIELD_NULL),
     FIELD(profile_engine, device, STR, NONE, "Device", "Where the engine ran.",
           .absent = FIELD_NULL),
-    FIELD(profile_engine, threads, INT, COUNT, "Threads", "Threads per operator; 0: its choice."),
+    FIELD(profile_engine, threads, INT, COUNT, "Threads",
+          "Threads per operator; 0: the engine decides."),
     FIELD(profile_engine, opt_level, INT, NONE, NULL, "Graph optimisation level."),
     FIELD(profile_engine, spin, BOOL, NONE, NULL, "Whether idle threads spin."),
     FIELD_ITEMS(profile_engine, LIST, "provider_options", settings, n_settings, setting_fields,
@@ -42,22 +43,23 @@ static const field engine_rows[] = {
     FIELD(profile_engine, rate, F64, PER_SECOND, NULL,
           "Requests per second of an open loop; null: a closed one.", .absent = FIELD_NULL_ZERO),
     FIELD(profile_engine, seed, U64, NONE, NULL, "Seed of generated inputs."),
-    FIELD(profile_engine, interleaved, BOOL, NONE, NULL, "Runs took turns with another model's.",
-          .absent = FIELD_OMIT_ZERO),
+    FIELD(profile_engine, interleaved, BOOL, NONE, NULL,
+          "Whether runs alternated with those of another model.", .absent = FIELD_OMIT_ZERO),
 };
 static const fields engine_fields = FIELDS(profile_engine, engine_rows,
                                            .present_at = 1 + offsetof(profile_engine, present));
 
 static const field context_rows[] = {
     FIELD_AS(profile, "tool_version", context.tool_version, STR, NONE, NULL, "Version of assay."),
-    FIELD_AS(profile, "timestamp", context.timestamp, STR, NONE, NULL, "When, in UTC."),
+    FIELD_AS(profile, "timestamp", context.timestamp, STR, NONE, NULL,
+             "Time of the analysis, UTC."),
     FIELD_AS(profile, "command", context.command, STR, NONE, NULL, "Command line.",
              .absent = FIELD_NULL),
     FIELD_AS(profile, "view", context.view, STR, NONE, NULL,
              "Part of the result that the command shows: bench, layers, memory, map, ...",
              .absent = FIELD_OMIT),
-    FIELD_INLINE("host", host_fields, "The machine it ran on."),
-    FIELD_STRUCT(profile, "engine", context.engine, engine_fields, "What ran the model."),
+    FIELD_INLINE("host", host_fields, "Machine that ran the model."),
+    FIELD_STRUCT(profile, "engine", context.engine, engine_fields, "Engine that ran the model."),
     FIELD_AS(profile, "governor", context.governor, STR, NONE, NULL, "CPU frequency governor.",
              .absent = FIELD_OMIT),
     FIELD_AS(profile, "model_sha256", context.model_sha256, STR, NONE, NULL,
@@ -99,7 +101,8 @@ static const field axis_rows[] = {
 static const fields axis_fields = FIELDS(profile_batch_axis, axis_rows);
 
 static const field batch_rows[] = {
-    FIELD_AS(profile, "present", batch.present, BOOL, NONE, NULL, "Some input has a batch."),
+    FIELD_AS(profile, "present", batch.present, BOOL, NONE, NULL,
+             "Whether an input has a batch dimension."),
     FIELD_AS(profile, "certainty", batch.certainty, WORD, NONE, NULL,
              "How it was found: built, named, tried, likely or assumed."),
     FIELD_AS(profile, "why", batch.why, STR, NONE, NULL, "The reason."),
@@ -119,11 +122,9 @@ static const field config_rows[] = {
     FIELD(profile, device, STR, NONE, NULL, "Device asked for.", .absent = FIELD_NULL),
     FIELD(profile, config_file, STR, NONE, NULL, "Configuration file.", .absent = FIELD_NULL),
     FIELD_AS(profile, "precision", weights_dtype, STR, NONE, "Precision",
-             "Type of most of the weights, or the one the bytes were counted at.",
-             .absent = FIELD_NULL),
+             "Type of most weights, or the type that bytes were counted at.", .absent = FIELD_NULL),
     FIELD_AS(profile, "weighed_as", precision, STR, NONE, NULL,
-             "Type the bytes were counted at, when --precision asked for it.",
-             .absent = FIELD_OMIT),
+             "Type that bytes were counted at, with --precision.", .absent = FIELD_OMIT),
     FIELD_VALUES(profile, U64S, "batch_sizes", batch_sizes, n_batch_sizes, COUNT,
                  "Batch sizes measured.", .absent = FIELD_OMIT),
     FIELD_INLINE("batch", batch_fields, "Which dimension of the inputs is the batch."),
@@ -161,7 +162,7 @@ static const field architecture_rows[] = {
     FIELD(profile_architecture, total_parameters, U64, AMOUNT, "Parameters",
           "Parameters of the model.", .flags = FIELD_LOWER_IS_BETTER),
     FIELD(profile_architecture, trainable_parameters, U64, AMOUNT, "Trainable",
-          "Parameters that training changes."),
+          "Trainable parameters."),
     FIELD(profile_architecture, buffers, U64, AMOUNT, "Buffers",
           "Elements of BatchNorm statistics and other state."),
     FIELD(profile_architecture, parameters_not_in_graph, U64, AMOUNT, NULL,
@@ -176,7 +177,7 @@ static const field architecture_rows[] = {
     FIELD(profile_architecture, macs, U64, MACS, "MACs", "Multiply-accumulates."),
     FIELD(profile_architecture, gmacs, F64, NONE, "GMACs", "The same divided by 10^9."),
     FIELD(profile_architecture, causal_macs, U64, MACS, "Causal MACs",
-          "MACs when causal masks halve attention."),
+          "MACs with causal masks counted."),
     FIELD(profile_architecture, flops_per_param, F64, RATIO, "FLOPs per parameter",
           "FLOPs divided by parameters.", .absent = FIELD_NULL),
     FIELD(profile_architecture, operators, U64, COUNT, "Operators", "Nodes that run."),
@@ -216,15 +217,15 @@ static const field accounting_rows[] = {
     FIELD_AS(profile, "unknown", accounting.unknown, U64, COUNT, NULL, "Not counted."),
     FIELD_AS(profile, "folded", accounting.folded, U64, COUNT, NULL,
              "Computed when the model is loaded."),
-    FIELD(profile, anything_assumed, BOOL, NONE, NULL, "What --strict refuses."),
+    FIELD(profile, anything_assumed, BOOL, NONE, NULL,
+          "Whether anything is assumed or unknown; `--strict` refuses it."),
     FIELD(profile, weights_differ, BOOL, NONE, NULL,
-          "The weights on disk are not what the configuration asks for.",
-          .absent = FIELD_OMIT_ZERO),
+          "Whether the weights on disk differ from the configuration.", .absent = FIELD_OMIT_ZERO),
     FIELD(profile, architecture_changed, BOOL, NONE, NULL,
-          "The size of an input changed the weights of a built-in model.",
+          "Whether an input size changed the weights of a built-in model.",
           .absent = FIELD_OMIT_ZERO),
     FIELD_ITEMS(profile, LIST, "items", accounting.items, accounting.n_items, item_fields,
-                "What is assumed or unknown.", .flags = FIELD_FLAT),
+                "Assumed and unknown items.", .flags = FIELD_FLAT),
 };
 static const fields accounting_fields = FIELDS_AS(profile, "accounting", accounting_rows);
 
@@ -234,7 +235,7 @@ static const field load_time_rows[] = {
     FIELD(profile_load_time, macs, U64, MACS, NULL, "Their MACs."),
     FIELD(profile_load_time, memory, U64, BYTES, NULL, "Bytes they move."),
     FIELD(profile_load_time, kept_bytes, U64, BYTES, NULL,
-          "Bytes of their results that layers read."),
+          "Bytes of their results that layers use."),
 };
 static const fields load_time_fields = FIELDS(profile_load_time, load_time_rows);
 
@@ -252,8 +253,8 @@ static const fields operation_fields = FIELDS(profile_operation, operation_rows)
 
 static const field bottleneck_rows[] = {
     FIELD(profile_bottlenecks, threshold, F64, INTENSITY, NULL,
-          "FLOPs per byte from which a layer is compute-bound."),
-    FIELD(profile_bottlenecks, hardware, STR, NONE, NULL, "Device whose ridge that is.",
+          "Threshold: layers with more FLOPs per byte are compute-bound."),
+    FIELD(profile_bottlenecks, hardware, STR, NONE, NULL, "Device of the ridge.",
           .absent = FIELD_OMIT),
     FIELD(profile_bottlenecks, compute_bound_percent, F64, PERCENT, NULL,
           "Share of FLOPs in compute-bound layers."),
@@ -264,11 +265,11 @@ static const field bottleneck_rows[] = {
     FIELD(profile_bottlenecks, memory_bound_layers_percent, F64, PERCENT, NULL,
           "Share of layers that are memory-bound."),
     FIELD(profile_bottlenecks, limit, WORD, NONE, NULL,
-          "What most FLOPs wait for: compute, memory or both.", .absent = FIELD_OMIT,
+          "Limit of most FLOPs: compute, memory or both.", .absent = FIELD_OMIT,
           .flags = FIELD_WRITE_ONLY),
     FIELD(profile_bottlenecks, many_small, BOOL, NONE, NULL,
-          "FLOPs are compute-bound, but most layers only move data.", .absent = FIELD_OMIT_ZERO,
-          .flags = FIELD_WRITE_ONLY),
+          "Whether most FLOPs are compute-bound but most layers only move data.",
+          .absent = FIELD_OMIT_ZERO, .flags = FIELD_WRITE_ONLY),
     FIELD(profile_bottlenecks, family, WORD, NONE, NULL,
           "Family of most FLOPs: convolution or matmul.", .absent = FIELD_OMIT,
           .flags = FIELD_WRITE_ONLY),
@@ -281,23 +282,23 @@ static const fields bottleneck_fields = FIELDS(profile_bottlenecks, bottleneck_r
 
 static const field advice_rows[] = {
     FIELD(profile_advice, id, WORD, NONE, NULL, "Stable name."),
-    FIELD(profile_advice, title, STR, NONE, "Advice", "What to do."),
-    FIELD(profile_advice, why, STR, NONE, "Reason", "The figures behind it."),
-    FIELD(profile_advice, expected, STR, NONE, "Expected", "What it should gain."),
+    FIELD(profile_advice, title, STR, NONE, "Advice", "The recommended change."),
+    FIELD(profile_advice, why, STR, NONE, "Reason", "Reason, with numbers."),
+    FIELD(profile_advice, expected, STR, NONE, "Expected", "Expected effect."),
 };
 static const fields advice_fields = FIELDS(profile_advice, advice_rows);
 
 static const field note_rows[] = {
     FIELD(note, code, WORD, NONE, NULL, "Stable name of the warning."),
     FIELD(note, node, STR, NONE, NULL, "Node or value concerned, or empty."),
-    FIELD(note, text, STR, NONE, NULL, "What is wrong."),
-    FIELD(note, advice, STR, NONE, NULL, "What to do, or empty."),
+    FIELD(note, text, STR, NONE, NULL, "The problem."),
+    FIELD(note, advice, STR, NONE, NULL, "Advice, or empty."),
 };
 const fields note_fields = FIELDS(note, note_rows);
 
 static const field warning_rows[] = {
     FIELD_ITEMS(notes, LIST, "warnings", list.items, list.n, note_fields,
-                "What to know before relying on the numbers.", .flags = FIELD_FLAT),
+                "Warnings about the numbers.", .flags = FIELD_FLAT),
     FIELD_AS(notes, "warnings_dropped", dropped, U32, COUNT, NULL,
              "Further warnings of the same codes.", .absent = FIELD_OMIT_ZERO),
 };
@@ -308,24 +309,24 @@ const fields warning_fields = FIELDS(notes, warning_rows);
 static const field profile_rows[] = {
     FIELD(profile, model, STR, NONE, "Model", "The model as the user named it."),
     FIELD(profile, lens, STR, NONE, "Convention", "Convention that FLOPs follow."),
-    FIELD_INLINE("context", context_fields, "When, where and how the result was made."),
-    FIELD_INLINE("config", config_fields, "What was analysed."),
+    FIELD_INLINE("context", context_fields, "Time, machine and settings of the result."),
+    FIELD_INLINE("config", config_fields, "Model, inputs and settings."),
     FIELD_STRUCT(profile, "architecture", architecture, architecture_fields, "Size of the model."),
     FIELD(profile, total_flops, U64, FLOPS, "FLOPs", "FLOPs by the chosen convention."),
     FIELD(profile, total_macs, U64, MACS, "MACs", "Multiply-accumulates."),
     FIELD(profile, total_memory, U64, BYTES, "Memory traffic", "Bytes that all layers move."),
-    FIELD(profile, total_read, U64, BYTES, "Read", "Of them read, weights included.",
+    FIELD(profile, total_read, U64, BYTES, "Read", "Bytes read, weights included.",
           .flags = FIELD_WRITE_ONLY),
-    FIELD(profile, total_written, U64, BYTES, "Written", "Of them written.",
+    FIELD(profile, total_written, U64, BYTES, "Written", "Bytes written.",
           .flags = FIELD_WRITE_ONLY),
     FIELD(profile, total_parameters, U64, AMOUNT, "Parameters", "Parameters of the model."),
     FIELD(profile, total_operators, U64, COUNT, "Operators", "Nodes that run."),
     FIELD(profile, arithmetic_intensity, F64, INTENSITY, "Arithmetic intensity",
           "FLOPs per byte moved."),
-    FIELD_STRUCT(profile, "bands", bands, profile_band_fields, "Verdicts on the figures.",
+    FIELD_STRUCT(profile, "bands", bands, profile_band_fields, "Ratings of the values.",
                  .flags = FIELD_WRITE_ONLY),
     FIELD_STRUCT(profile, "cost", ops, cost_fields, "Operations by kind.", .flags = FIELD_FLAT),
-    FIELD_INLINE("accounting", accounting_fields, "How exact the counts are."),
+    FIELD_INLINE("accounting", accounting_fields, "Certainty of the counts."),
     FIELD_STRUCT(profile, "load_time", load_time, load_time_fields,
                  "Work on weights alone, which an engine does once, when it loads the model."),
     FIELD_ITEMS(profile, LIST, "operations", operations, n_operations, operation_fields,
@@ -340,7 +341,7 @@ static const field profile_rows[] = {
                 "Every value of the graph, with --verbose.", .absent = FIELD_OMIT,
                 .flags = FIELD_FLAT),
     FIELD_STRUCT(profile, "memory_plan", memory_plan, memory_plan_fields,
-                 "Activations alive over the execution order."),
+                 "Live activations over the execution order."),
     FIELD_STRUCT(profile, "training", training, training_fields, "Cost of a training step."),
     FIELD_STRUCT(profile, "inventory", inventory, inventory_fields,
                  "Weights of a file without a graph."),
@@ -352,7 +353,7 @@ static const field profile_rows[] = {
                 .when_at = 1 + offsetof(profile, has_patterns)),
     FIELD_STRUCT(profile, "watch", watch, watch_fields, "A watched process.", .by_pointer = true),
     FIELD_ITEMS(profile, LIST, "recommendations", recommendations, n_recommendations, advice_fields,
-                "What would make the model faster or smaller."),
+                "Recommended changes, with their effect."),
     FIELD_SPLICED(profile, warnings, warning_fields),
 };
 

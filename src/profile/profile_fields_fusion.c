@@ -19,7 +19,7 @@ static const field group_rows[] = {
     FIELD(fusion_group, arithmetic_intensity, F64, INTENSITY, "Intensity",
           "FLOPs per byte as one kernel.", .absent = FIELD_NULL, .flags = FIELD_CSV),
     FIELD(fusion_group, intensity_before, F64, INTENSITY, "Before",
-          "FLOPs per byte layer by layer.", .absent = FIELD_NULL, .flags = FIELD_CSV),
+          "FLOPs per byte without fusion.", .absent = FIELD_NULL, .flags = FIELD_CSV),
     FIELD(fusion_group, launches, U64, COUNT, "Launches", "Kernels per run; 0: views alone.",
           .flags = FIELD_CSV),
     FIELD(fusion_group, level, U32, COUNT, "Level", "Groups of a level are independent.",
@@ -47,7 +47,7 @@ static const field difference_rows[] = {
     FIELD(fusion_difference, what, WORD, NONE, "What", "split or joined.", .flags = FIELD_NEEDED),
     FIELD(fusion_difference, kernel, STR, NONE, "Kernel", "The engine's kernel."),
     FIELD(fusion_difference, op, STR, NONE, "Operator", "Its operator."),
-    FIELD(fusion_difference, kind, STR, NONE, "Kind", "Of the group concerned."),
+    FIELD(fusion_difference, kind, STR, NONE, "Kind", "Kind of the group."),
     FIELD(fusion_difference, detail, STR, NONE, "Layers", "Names of layers."),
 };
 static const fields difference_fields = FIELDS(fusion_difference, difference_rows);
@@ -56,27 +56,30 @@ static const field reason_rows[] = {
     FIELD(fusion_reason, what, WORD, NONE, "What", "split or joined.", .flags = FIELD_NEEDED),
     FIELD(fusion_reason, before, STR, NONE, "Before", "Type of the first layer."),
     FIELD(fusion_reason, after, STR, NONE, "After", "Type of the second."),
-    FIELD(fusion_reason, pairs, U32, COUNT, "Pairs", "How often."),
+    FIELD(fusion_reason, pairs, U32, COUNT, "Pairs", "Number of pairs."),
 };
 static const fields reason_fields = FIELDS(fusion_reason, reason_rows);
 
 static const field engine_rows[] = {
     FIELD(fusion_engine, name, STR, NONE, "Engine", "Its name."),
-    FIELD(fusion_engine, kernels, U32, COUNT, "Kernels", "Of its optimised graph."),
-    FIELD(fusion_engine, own_kernels, U32, COUNT, NULL, "Of its own: copies, layout changes."),
-    FIELD(fusion_engine, nodes, U32, COUNT, NULL, "Layers that kernels stand for."),
-    FIELD(fusion_engine, same_nodes, U32, COUNT, NULL, "Of them in equal sets."),
+    FIELD(fusion_engine, kernels, U32, COUNT, "Kernels", "Kernels of the optimised graph."),
+    FIELD(fusion_engine, own_kernels, U32, COUNT, NULL,
+          "Kernels without a layer: copies, layout changes."),
+    FIELD(fusion_engine, nodes, U32, COUNT, NULL, "Layers that kernels execute."),
+    FIELD(fusion_engine, same_nodes, U32, COUNT, NULL,
+          "Layers in groups that are equal to a kernel."),
     FIELD(fusion_engine, groups, U32, COUNT, NULL, "Groups of such layers."),
-    FIELD(fusion_engine, same_groups, U32, COUNT, NULL, "Of them equal to a kernel."),
+    FIELD(fusion_engine, same_groups, U32, COUNT, NULL, "Groups equal to a kernel of the engine."),
     FIELD_AS(fusion_engine, "joined_by_both", pairs_both, U32, COUNT, NULL,
-             "Neighbours joined by both."),
-    FIELD_AS(fusion_engine, "joined_here_only", pairs_ours, U32, COUNT, NULL, "By us alone."),
+             "Neighbours fused by both."),
+    FIELD_AS(fusion_engine, "joined_here_only", pairs_ours, U32, COUNT, NULL,
+             "Neighbours fused by assay only."),
     FIELD_AS(fusion_engine, "joined_there_only", pairs_engine, U32, COUNT, NULL,
-             "By the engine alone."),
+             "Neighbours fused by the engine only."),
     FIELD_ITEMS(fusion_engine, LIST, "reasons", reasons, n_reasons, reason_fields,
                 "Where the two part, most pairs first.", .flags = FIELD_FLAT),
     FIELD_ITEMS(fusion_engine, LIST, "differences", differences, n_differences, difference_fields,
-                "What the engine did otherwise.", .flags = FIELD_FLAT),
+                "Differences from the engine.", .flags = FIELD_FLAT),
 };
 static const fields engine_fields = FIELDS(fusion_engine, engine_rows,
                                            .present_at = 1 + offsetof(fusion_engine, present));
@@ -88,8 +91,10 @@ static const field summary_rows[] = {
     FIELD(profile_fusion, launches_before, U64, COUNT, "Launches before",
           "Kernels, one per layer."),
     FIELD(profile_fusion, launches_after, U64, COUNT, "Launches after", "Kernels, one per group."),
-    FIELD(profile_fusion, bytes_before, U64, BYTES, "Bytes before", "Moved layer by layer."),
-    FIELD(profile_fusion, bytes_after, U64, BYTES, "Bytes after", "Moved group by group."),
+    FIELD(profile_fusion, bytes_before, U64, BYTES, "Bytes before",
+          "Bytes moved if each layer is one kernel."),
+    FIELD(profile_fusion, bytes_after, U64, BYTES, "Bytes after",
+          "Bytes moved if each group is one kernel."),
     FIELD(profile_fusion, launches_saved, U64, COUNT, "Launches saved",
           "Launches that fusing saves.", .flags = FIELD_WRITE_ONLY),
     FIELD(profile_fusion, bytes_saved, U64, BYTES, "Bytes saved", "Bytes that fusing saves.",
@@ -99,8 +104,8 @@ static const field summary_rows[] = {
     FIELD(profile_fusion, intensity_after, F64, INTENSITY, NULL, "FLOPs per byte after.",
           .absent = FIELD_NULL),
     FIELD(profile_fusion, levels, U32, COUNT, "Levels", "Levels of independent groups."),
-    FIELD(profile_fusion, widest_level, U32, COUNT, NULL, "The level with most groups."),
-    FIELD(profile_fusion, widest_groups, U32, COUNT, NULL, "How many it has."),
+    FIELD(profile_fusion, widest_level, U32, COUNT, NULL, "Level with the most groups."),
+    FIELD(profile_fusion, widest_groups, U32, COUNT, NULL, "Groups of that level."),
     FIELD(profile_fusion, critical_groups, U32, COUNT, NULL, "Groups of the critical path."),
     FIELD(profile_fusion, critical_flops, U64, FLOPS, NULL, "Their FLOPs."),
     FIELD(profile_fusion, critical_bytes, U64, BYTES, NULL, "Their bytes."),
@@ -109,14 +114,14 @@ static const field summary_rows[] = {
     FIELD_ITEMS(profile_fusion, LIST, "kinds", kinds, n_kinds, kind_fields,
                 "Groups by kind, most bytes saved first.", .flags = FIELD_FLAT),
     FIELD_STRUCT(profile_fusion, "engine", engine, engine_fields,
-                 "Groups beside the engine's kernels."),
+                 "Groups compared with the engine's kernels."),
 };
 static const fields summary_fields = FIELDS_AS(profile_fusion, "fusion", summary_rows);
 
 static const field fusion_rows[] = {
     FIELD_ITEMS(profile_fusion, LIST, "groups", groups, n_groups, group_fields,
                 "Groups that may each run as one kernel.", .flags = FIELD_FLAT),
-    FIELD_INLINE("fusion", summary_fields, "What the groups amount to."),
+    FIELD_INLINE("fusion", summary_fields, "Totals of the groups."),
 };
 
 static bool finish_fusion(field_reader *r, void *base)
@@ -137,7 +142,7 @@ static const field pattern_rows[] = {
     FIELD(profile_pattern, name, WORD, NONE, "Pattern", "layernorm, gelu, attention, ...",
           .flags = FIELD_NEEDED),
     FIELD(profile_pattern, form, WORD, NONE, "Form", "erf, tanh, mask, ..., or empty."),
-    FIELD(profile_pattern, output, STR, NONE, "Output", "Layer that makes its result."),
+    FIELD(profile_pattern, output, STR, NONE, "Output", "Layer that produces the result."),
     FIELD_VALUES(profile_pattern, STRS, "nodes", nodes, n_nodes, NONE, "Its layers, in order."),
     FIELD(profile_pattern, native, BOOL, NONE, NULL, "One operator of the file."),
     FIELD(profile_pattern, flops, U64, FLOPS, "FLOPs", "Its FLOPs."),

@@ -47,11 +47,11 @@ static const field layer_rows[] = {
     FIELD(profile_layer, band, WORD, NONE, "Band",
           "strong-compute, compute, balanced or memory, by arithmetic intensity.",
           .flags = FIELD_CSV),
-    FIELD(profile_layer, certainty, ENUM, NONE, "Certainty", "How exact its figures are.",
+    FIELD(profile_layer, certainty, ENUM, NONE, "Certainty", "Certainty of the values.",
           .words = certainty_words, .flags = FIELD_CSV),
-    FIELD(profile_layer, times, U64, COUNT, "Times", "Executions per run of the model.",
+    FIELD(profile_layer, times, U64, COUNT, "Times", "Executions in one run of the model.",
           .flags = FIELD_CSV),
-    FIELD(profile_layer, live_bytes, U64, BYTES, "Live", "Activations alive while it runs.",
+    FIELD(profile_layer, live_bytes, U64, BYTES, "Live", "Live activations during the layer.",
           .flags = FIELD_CSV),
     FIELD(profile_layer, backward_flops, U64, FLOPS, "Backward FLOPs", "FLOPs of its gradient.",
           .when_at = 1 + offsetof(profile_layer, with_training), .flags = FIELD_CSV),
@@ -68,7 +68,7 @@ static const field layer_rows[] = {
     FIELD(profile_layer, gbytes_per_s, F64, GBYTES_PER_S, "GB/s", "Achieved bandwidth.",
           .absent = FIELD_OMIT, .flags = FIELD_CSV),
     FIELD(profile_layer, percent_of_roof, F64, PERCENT, "Of roof",
-          "Least possible time on this machine's ceilings, as a share of the measured time.",
+          "Lowest possible time on this machine's ceilings, as a share of the measured time.",
           .absent = FIELD_OMIT, .flags = FIELD_CSV),
 };
 static const profile_layer layer_start = {.times = 1,
@@ -116,20 +116,20 @@ const fields value_fields = FIELDS_AS(profile_tensor, "value", value_rows, .star
 /* ---- memory plan ---- */
 
 static const field witness_rows[] = {
-    FIELD(profile_witness, value, STR, NONE, "Value", "What the buffer was allocated for."),
-    FIELD(profile_witness, producer, STR, NONE, "Produced by", "Layer that makes it."),
+    FIELD(profile_witness, value, STR, NONE, "Value", "Tensor that the buffer was allocated for."),
+    FIELD(profile_witness, producer, STR, NONE, "Produced by", "Layer that produces it."),
     FIELD(profile_witness, bytes, U64, BYTES, "Size", "Its size."),
 };
 static const fields witness_fields = FIELDS(profile_witness, witness_rows);
 
 static const field moment_rows[] = {
     FIELD(profile_moment, node, STR, NONE, "Layer", "The layer that runs."),
-    FIELD(profile_moment, live_bytes, U64, BYTES, "Live", "Activations alive meanwhile."),
+    FIELD(profile_moment, live_bytes, U64, BYTES, "Live", "Live activations during the layer."),
 };
 static const fields moment_fields = FIELDS(profile_moment, moment_rows);
 
 static const field slot_rows[] = {
-    FIELD(profile_slot, value, STR, NONE, "Value", "What is placed there."),
+    FIELD(profile_slot, value, STR, NONE, "Value", "Tensor in the slot."),
     FIELD(profile_slot, offset, U64, BYTES, "Offset", "Where it lies in the block."),
     FIELD(profile_slot, bytes, U64, BYTES, "Size", "Its size."),
     FIELD(profile_slot, from, U32, COUNT, "From", "First step that needs it."),
@@ -142,13 +142,13 @@ static const field event_rows[] = {
     FIELD(profile_event, kind, WORD, NONE, "Event",
           "allocate, reuse (in place), alias (a view) or free."),
     FIELD(profile_event, node, STR, NONE, "Layer", "The layer of the step."),
-    FIELD(profile_event, value, STR, NONE, "Value", "What is allocated, shared or freed."),
+    FIELD(profile_event, value, STR, NONE, "Value", "Tensor that is allocated, shared or freed."),
     FIELD(profile_event, of, STR, NONE, "Of", "Value whose buffer is shared.",
           .absent = FIELD_NULL),
     FIELD(profile_event, bytes, U64, BYTES, "Size", "Its size."),
     FIELD(profile_event, slot, U32, COUNT, "Slot", "Index in slots."),
     FIELD(profile_event, offset, U64, BYTES, "Offset", "Where it lies in the block."),
-    FIELD(profile_event, live_bytes, U64, BYTES, "Live", "Alive after it."),
+    FIELD(profile_event, live_bytes, U64, BYTES, "Live", "Live bytes after the event."),
 };
 static const fields event_fields = FIELDS(profile_event, event_rows);
 
@@ -156,9 +156,9 @@ static const field snapshot_rows[] = {
     FIELD(profile_snapshot, kind, WORD, NONE, "Snapshot", "start, peak, maximum, asked or end."),
     FIELD(profile_snapshot, step, U32, COUNT, "Step", "Place in the execution order."),
     FIELD(profile_snapshot, node, STR, NONE, "Layer", "The layer that runs."),
-    FIELD(profile_snapshot, live_bytes, U64, BYTES, "Live", "Alive meanwhile."),
+    FIELD(profile_snapshot, live_bytes, U64, BYTES, "Live", "Live bytes during the layer."),
     FIELD_ITEMS(profile_snapshot, LIST, "values", values, n_values, witness_fields,
-                "What is alive, largest first.", .flags = FIELD_FLAT),
+                "Live tensors, largest first.", .flags = FIELD_FLAT),
     FIELD_AS(profile_snapshot, "values_left_out", left_out, U64, COUNT, NULL,
              "Smaller values that are not listed."),
 };
@@ -168,8 +168,8 @@ static const field memory_plan_rows[] = {
     FIELD(profile_memory_plan, weights_bytes, U64, BYTES, "Weights", "Weights in memory."),
     FIELD(profile_memory_plan, activations_peak_bytes, U64, BYTES, "Activations at the peak",
           "Most activations alive at once.", .flags = FIELD_LOWER_IS_BETTER),
-    FIELD(profile_memory_plan, peak_bytes, U64, BYTES, "Peak", "Both together.",
-          .flags = FIELD_LOWER_IS_BETTER),
+    FIELD(profile_memory_plan, peak_bytes, U64, BYTES, "Peak",
+          "Weights and activations at the peak.", .flags = FIELD_LOWER_IS_BETTER),
     FIELD(profile_memory_plan, lower_bound_bytes, U64, BYTES, "Lower bound",
           "Lower bound of any plan."),
     FIELD(profile_memory_plan, planned_bytes, U64, BYTES, "Planned block",
@@ -179,17 +179,18 @@ static const field memory_plan_rows[] = {
     FIELD(profile_memory_plan, peak_node, STR, NONE, "Peak at", "Layer at the peak.",
           .absent = FIELD_NULL),
     FIELD(profile_memory_plan, kv_cache, WORD, NONE, "KV cache",
-          "Of a decoder: included in the peak, or excluded.", .absent = FIELD_OMIT),
+          "Whether the peak includes the cache of a decoder: included or excluded.",
+          .absent = FIELD_OMIT),
     FIELD_ITEMS(profile_memory_plan, LIST, "witnesses", witnesses, n_witnesses, witness_fields,
-                "What is alive at the peak, largest first.", .flags = FIELD_FLAT),
+                "Live tensors at the peak, largest first.", .flags = FIELD_FLAT),
     FIELD_ITEMS(profile_memory_plan, LIST, "timeline", timeline, n_timeline, moment_fields,
-                "Activations alive, layer by layer.", .flags = FIELD_FLAT),
+                "Live activations after each layer.", .flags = FIELD_FLAT),
     FIELD_ITEMS(profile_memory_plan, LIST, "slots", slots, n_slots, slot_fields,
                 "Offsets in the block, with --verbose.", .absent = FIELD_OMIT, .flags = FIELD_FLAT),
     FIELD_ITEMS(profile_memory_plan, LIST, "events", events, n_events, event_fields,
                 "Allocations and frees in order.", .absent = FIELD_OMIT, .flags = FIELD_FLAT),
     FIELD_ITEMS(profile_memory_plan, LIST, "snapshots", snapshots, n_snapshots, snapshot_fields,
-                "What is alive at chosen layers.", .absent = FIELD_OMIT),
+                "Live tensors at selected layers.", .absent = FIELD_OMIT),
 };
 const fields memory_plan_fields = FIELDS(profile_memory_plan, memory_plan_rows);
 
@@ -202,7 +203,8 @@ static const field optimizer_rows[] = {
     FIELD(profile_optimizer, weights_bytes, U64, BYTES, "Weights", "Weights."),
     FIELD(profile_optimizer, gradients_bytes, U64, BYTES, "Gradients", "Gradients."),
     FIELD(profile_optimizer, states_bytes, U64, BYTES, "States", "Optimizer states."),
-    FIELD(profile_optimizer, total_bytes, U64, BYTES, "Total", "All of them with activations."),
+    FIELD(profile_optimizer, total_bytes, U64, BYTES, "Total",
+          "Weights, gradients, states and activations."),
 };
 static const fields optimizer_fields = FIELDS(profile_optimizer, optimizer_rows);
 

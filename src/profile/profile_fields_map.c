@@ -17,12 +17,12 @@ static const field row_rows[] = {
           .decimals = 1 + 6, .flags = FIELD_CSV),
     FIELD(mapping_row, memory_bytes, U64, BYTES, "Memory", "Weights and activations.",
           .flags = FIELD_CSV),
-    FIELD(mapping_row, percent_of_memory, F64, PERCENT, "Of memory", "Of the device's memory.",
-          .decimals = 1 + 2, .flags = FIELD_WRITE_ONLY),
+    FIELD(mapping_row, percent_of_memory, F64, PERCENT, "Of memory",
+          "Share of the device's memory.", .decimals = 1 + 2, .flags = FIELD_WRITE_ONLY),
     FIELD(mapping_row, fits, BOOL, NONE, "Fits", "Whether that fits the device.",
           .flags = FIELD_CSV),
-    FIELD(mapping_row, verdict, WORD, NONE, "Verdict", "How comfortably.", .flags = FIELD_CSV),
-    FIELD(mapping_row, bound, WORD, NONE, "Bound", "What limits the time.", .flags = FIELD_CSV),
+    FIELD(mapping_row, verdict, WORD, NONE, "Verdict", "Verdict on the fit.", .flags = FIELD_CSV),
+    FIELD(mapping_row, bound, WORD, NONE, "Bound", "Limit of the time.", .flags = FIELD_CSV),
     FIELD(mapping_row, weights_bytes, U64, BYTES, "Weights", "Weights.", .flags = FIELD_CSV),
     FIELD(mapping_row, activations_bytes, U64, BYTES, "Activations", "Peak of activations.",
           .flags = FIELD_CSV),
@@ -42,12 +42,12 @@ static const field row_rows[] = {
     FIELD_AS(mapping_row, "overhead_bound_percent", overhead_percent, F64, PERCENT, NULL,
              "Share of the time in layers bound by launch overhead.", .decimals = 1 + 2,
              .flags = FIELD_CSV),
-    FIELD(mapping_row, percent_of_peak, F64, PERCENT, "Of peak", "Of the device's arithmetic.",
-          .decimals = 1 + 2, .flags = FIELD_CSV),
+    FIELD(mapping_row, percent_of_peak, F64, PERCENT, "Of peak",
+          "Share of the device's peak arithmetic.", .decimals = 1 + 2, .flags = FIELD_CSV),
     FIELD_AS(mapping_row, "gain_from_10_percent_flops", gain_flops_percent, F64, PERCENT, NULL,
-             "Less time with 10 % more arithmetic.", .decimals = 1 + 2, .flags = FIELD_CSV),
+             "Time saved by 10 % more arithmetic.", .decimals = 1 + 2, .flags = FIELD_CSV),
     FIELD_AS(mapping_row, "gain_from_10_percent_bandwidth", gain_bandwidth_percent, F64, PERCENT,
-             NULL, "Less time with 10 % more bandwidth.", .decimals = 1 + 2, .flags = FIELD_CSV),
+             NULL, "Time saved by 10 % more bandwidth.", .decimals = 1 + 2, .flags = FIELD_CSV),
     FIELD(mapping_row, speed, WORD, NONE, "Speed", "Band of the latency.", .flags = FIELD_CSV),
     FIELD(mapping_row, memory_class, WORD, NONE, "Memory class", "Band of the memory.",
           .flags = FIELD_CSV),
@@ -70,9 +70,9 @@ static const field precision_rows[] = {
     FIELD_AS(mapping_precision, "peak_ops_per_s", peak, F64, FLOPS_PER_S, "Peak",
              "Operations per second."),
     FIELD(mapping_precision, ridge, F64, INTENSITY, "Ridge",
-          "FLOPs per byte from which arithmetic limits.", .decimals = 1 + 2),
+          "Ridge: FLOPs per byte above which arithmetic is the limit.", .decimals = 1 + 2),
     FIELD(mapping_precision, largest_batch, I64, COUNT, "Largest batch",
-          "That leaves 20 % of the memory free; 0: none."),
+          "Largest batch that leaves 20 % of the memory free; 0: none."),
     FIELD(mapping_precision, largest_training_batch, I64, COUNT, "Largest training batch",
           "The same for training; null: not trained at this precision.", .absent = FIELD_NULL),
 };
@@ -93,8 +93,9 @@ static const field hardware_rows[] = {
     FIELD_AS(mapping_hardware, "cheapest_precision_that_fits", cheapest, WORD, NONE, NULL,
              "The same.", .absent = FIELD_NULL),
     FIELD_ITEMS(mapping_hardware, LIST, "precisions", precisions, n_precisions, precision_fields,
-                "Precisions the device has.", .size = MAPPING_PRECISIONS, .flags = FIELD_FLAT),
-    FIELD(mapping_hardware, certainty, STR, NONE, NULL, "How sure the row is."),
+                "Precisions that the device supports.", .size = MAPPING_PRECISIONS,
+                .flags = FIELD_FLAT),
+    FIELD(mapping_hardware, certainty, STR, NONE, NULL, "Certainty of the row."),
     FIELD(mapping_hardware, source, STR, NONE, NULL, "Where its figures come from."),
 };
 static bool finish_hardware(field_reader *r, void *base)
@@ -108,8 +109,10 @@ static const fields hardware_fields = FIELDS(mapping_hardware, hardware_rows,
                                              .finish = finish_hardware);
 
 static const field pareto_rows[] = {
-    FIELD(profile_mapping, goal, WORD, NONE, NULL, "What is optimised.", .absent = FIELD_NULL),
-    FIELD(profile_mapping, against, WORD, NONE, NULL, "Against what.", .absent = FIELD_NULL),
+    FIELD(profile_mapping, goal, WORD, NONE, NULL, "Metric that is optimised.",
+          .absent = FIELD_NULL),
+    FIELD(profile_mapping, against, WORD, NONE, NULL, "Metric of the other axis.",
+          .absent = FIELD_NULL),
     FIELD(profile_mapping, limit, F64, NONE, NULL, "Limit of the goal.", .absent = FIELD_NULL_ZERO),
     FIELD_AS(profile_mapping, "limit_unit", goal_unit, WORD, NONE, NULL, "Its unit.",
              .absent = FIELD_NULL),
@@ -122,8 +125,8 @@ static const fields pareto_fields = FIELDS_AS(profile_mapping, "pareto", pareto_
 
 static const field skipped_rows[] = {
     FIELD_AS(mapping_skipped, "name", device, STR, NONE, "Device", "Id of the device."),
-    FIELD(mapping_skipped, precision, WORD, NONE, "Precision", "Precision it does not have.",
-          .flags = FIELD_NEEDED),
+    FIELD(mapping_skipped, precision, WORD, NONE, "Precision",
+          "Precision that it does not support.", .flags = FIELD_NEEDED),
 };
 static const fields skipped_fields = FIELDS(mapping_skipped, skipped_rows);
 
@@ -132,9 +135,9 @@ static const field map_layer_rows[] = {
     FIELD(mapping_layer, name, STR, NONE, "Layer", "Name of the layer."),
     FIELD(mapping_layer, type, STR, NONE, "Type", "Family of its operator."),
     FIELD(mapping_layer, time_ms, F64, MS, "Time", "Predicted time.", .decimals = 1 + 6),
-    FIELD(mapping_layer, bound, WORD, NONE, "Bound", "What limits it.", .flags = FIELD_NEEDED),
-    FIELD(mapping_layer, percent_of_peak, F64, PERCENT, "Of peak", "Of the device's arithmetic.",
-          .decimals = 1 + 2),
+    FIELD(mapping_layer, bound, WORD, NONE, "Bound", "Limit of the layer.", .flags = FIELD_NEEDED),
+    FIELD(mapping_layer, percent_of_peak, F64, PERCENT, "Of peak",
+          "Share of the device's peak arithmetic.", .decimals = 1 + 2),
 };
 static const fields map_layer_fields = FIELDS(mapping_layer, map_layer_rows);
 
@@ -142,11 +145,11 @@ static const field calibration_rows[] = {
     FIELD(mapping_calibration, device, STR, NONE, NULL, "Whose times are calibrated."),
     FIELD(mapping_calibration, engine, STR, NONE, NULL, "Engine that was measured."),
     FIELD(mapping_calibration, median_error, F64, RATIO, NULL,
-          "Median relative error of models left out."),
+          "Median relative error over held-out models."),
     FIELD_AS(mapping_calibration, "interval_low", low, F64, RATIO, NULL,
-             "80 % of them took at least this times the prediction."),
+             "Lower end of the 80 % interval of measured over predicted time."),
     FIELD_AS(mapping_calibration, "interval_high", high, F64, RATIO, NULL,
-             "80 % of them took at most this times the prediction."),
+             "Upper end of the 80 % interval of measured over predicted time."),
     FIELD(mapping_calibration, runs, U64, COUNT, NULL, "Models and batch sizes measured."),
     FIELD(mapping_calibration, known_percent, F64, PERCENT, NULL,
           "Share of the time in operators that were measured.", .decimals = 1 + 2),
@@ -156,16 +159,16 @@ static const fields calibration_fields = FIELDS(
     .present_at = 1 + offsetof(mapping_calibration, present));
 
 static const field map_rows[] = {
-    FIELD(profile_mapping, prediction, WORD, NONE, NULL, "How times were predicted."),
+    FIELD(profile_mapping, prediction, WORD, NONE, NULL, "Method of prediction."),
     FIELD_STRUCT(profile_mapping, "calibration", calibration, calibration_fields,
-                 "What calibrated times stand on."),
-    FIELD(profile_mapping, fixed_batch, I64, COUNT, NULL, "The only batch the model takes.",
-          .absent = FIELD_NULL_ZERO),
+                 "Basis of calibrated times."),
+    FIELD(profile_mapping, fixed_batch, I64, COUNT, NULL,
+          "The only batch size that the model accepts.", .absent = FIELD_NULL_ZERO),
     FIELD_INLINE("pareto", pareto_fields, "The Pareto front."),
     FIELD_ITEMS(profile_mapping, LIST, "hardware", hardware, n_hardware, hardware_fields,
                 "The devices."),
     FIELD_ITEMS(profile_mapping, LIST, "skipped", skipped, n_skipped, skipped_fields,
-                "Precisions that a device does not have.", .flags = FIELD_FLAT),
+                "Precisions that a device does not support.", .flags = FIELD_FLAT),
     FIELD_ITEMS(profile_mapping, LIST, "layers", layers, n_all_layers, map_layer_fields,
                 "Layers on the devices.", .absent = FIELD_OMIT, .flags = FIELD_FLAT),
 };
@@ -174,7 +177,7 @@ static const fields map_fields = FIELDS_AS(profile_mapping, "device_map", map_ro
 static const field mapping_rows[] = {
     FIELD_ITEMS(profile_mapping, LIST, "devices", rows, n_rows, row_fields,
                 "One row per device, precision and batch.", .flags = FIELD_FLAT),
-    FIELD_INLINE("map", map_fields, "What the rows were made from."),
+    FIELD_INLINE("map", map_fields, "Inputs of the predictions."),
 };
 
 static bool find_hardware(const profile_mapping *m, mapping_row *row)

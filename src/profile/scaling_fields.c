@@ -19,7 +19,7 @@ static const field axis_rows[] = {
     FIELD(scaling_axis, from, F64, NONE, "From", "Lower end of the range."),
     FIELD(scaling_axis, to, F64, NONE, "To", "Upper end of the range."),
     FIELD(scaling_axis, granule, I64, COUNT, NULL,
-          "Closed forms are in units of it and hold at its multiples."),
+          "Step of the size; closed forms are in this unit and hold at its multiples."),
     FIELD(scaling_axis, accepted, I64, COUNT, NULL, "The model accepts multiples of this."),
     FIELD_VALUES(scaling_axis, F64S, "values", values, n_values, NONE,
                  "Sizes of the grid, ascending."),
@@ -53,16 +53,17 @@ static const fields point_fields = FIELDS(scaling_point, point_rows);
 
 static const field between_rows[] = {
     FIELD(scaling_between, checked, U32, COUNT, NULL, "Evaluations compared."),
-    FIELD(scaling_between, error_percent, F64, PERCENT, NULL, "The largest error there."),
+    FIELD(scaling_between, error_percent, F64, PERCENT, NULL, "Largest relative error."),
 };
 static const fields between_fields = FIELDS(scaling_between, between_rows);
 
 static const field exponent_rows[] = {
     FIELD(scaling_exponent, fitted, F64, NONE, NULL, "Slope of log cost over log size.",
           .decimals = 1 + 4),
-    FIELD(scaling_exponent, first, F64, NONE, NULL, "The same at the lower end.",
+    FIELD(scaling_exponent, first, F64, NONE, NULL, "Exponent at the lower end of the range.",
           .decimals = 1 + 4),
-    FIELD(scaling_exponent, last, F64, NONE, NULL, "The same at the upper end.", .decimals = 1 + 4),
+    FIELD(scaling_exponent, last, F64, NONE, NULL, "Exponent at the upper end of the range.",
+          .decimals = 1 + 4),
 };
 static const fields exponent_fields = FIELDS(scaling_exponent, exponent_rows,
                                              .key_at = offsetof(scaling_exponent, axis));
@@ -84,18 +85,18 @@ static const field term_rows[] = {
 static const fields term_fields = FIELDS(scaling_term, term_rows);
 
 static const field form_rows[] = {
-    FIELD(scaling_form, title, STR, NONE, "Metric", "The metric in words."),
+    FIELD(scaling_form, title, STR, NONE, "Metric", "Display name of the metric."),
     FIELD(scaling_form, form, STR, NONE, "Closed form", "The form as text; null: none was found.",
           .absent = FIELD_NULL),
     FIELD(scaling_form, exact, BOOL, NONE, "Exact",
           "Whether it equals the count at every multiple of the granules that was tried."),
     FIELD(scaling_form, checked, U32, COUNT, NULL,
-          "Evaluations compared with the form, without those it was made from."),
-    FIELD(scaling_form, error_percent, F64, PERCENT, NULL, "The largest error there."),
+          "Evaluations that verify the form; those that it was fitted to are excluded."),
+    FIELD(scaling_form, error_percent, F64, PERCENT, NULL, "Largest relative error."),
     FIELD_STRUCT(scaling_form, "between_multiples", between, between_fields,
                  "The same at sizes that are no multiple of a granule.", .flags = FIELD_FLAT),
     FIELD_ITEMS(scaling_form, MAP, "exponents", exponents, n_exponents, exponent_fields,
-                "How cost grows along each axis: as size^exponent.", .flags = FIELD_FLAT),
+                "Growth along each axis as size^exponent.", .flags = FIELD_FLAT),
     FIELD_ITEMS(scaling_form, LIST, "terms", terms, n_terms, term_fields,
                 "Terms of the form, highest powers first.", .flags = FIELD_FLAT),
 };
@@ -110,10 +111,10 @@ static const char *const answer_units[] = {"bytes", "count", NULL};
 static const field answer_rows[] = {
     FIELD(scaling_answer, question, STR, NONE, "Question", "The question as asked."),
     FIELD(scaling_answer, metric, WORD, NONE, NULL, "The metric it limits."),
-    FIELD(scaling_answer, unit, WORD, NONE, NULL, "Unit of the limit and the figures.",
+    FIELD(scaling_answer, unit, WORD, NONE, NULL, "Unit of the limit and the values.",
           .words = answer_units),
     FIELD(scaling_answer, limit, U64, NONE, "Limit", "The limit."),
-    FIELD(scaling_answer, axis, STR, NONE, NULL, "The axis whose size is asked for."),
+    FIELD(scaling_answer, axis, STR, NONE, NULL, "Axis to solve for."),
     FIELD_ITEMS(scaling_answer, MAP, "sizes", sizes, n_sizes, size_fields,
                 "Sizes of the other axes."),
     FIELD(scaling_answer, outcome, ENUM, NONE, NULL,
@@ -122,11 +123,11 @@ static const field answer_rows[] = {
     FIELD(scaling_answer, value, F64, NONE, "Answer", "The size; null: there is none.",
           .absent = FIELD_NULL),
     FIELD(scaling_answer, tried, F64, NONE, NULL, "The size, or the last one tried."),
-    FIELD(scaling_answer, figure, U64, NONE, NULL, "The metric there."),
+    FIELD(scaling_answer, figure, U64, NONE, NULL, "Value of the metric."),
     FIELD(scaling_answer, next, F64, NONE, NULL, "The nearest size that breaks the limit.",
           .absent = FIELD_NULL),
     FIELD(scaling_answer, next_figure, U64, NONE, NULL,
-          "The metric there; null: the model does not accept that size.", .absent = FIELD_NULL),
+          "Value of the metric; null: the model does not accept that size.", .absent = FIELD_NULL),
     FIELD_AS(scaling_answer, "outside_range", outside, BOOL, NONE, NULL,
              "Whether the answer is outside of the range given."),
 };
@@ -141,7 +142,7 @@ static const field scaling_rows[] = {
           .absent = FIELD_OMIT),
     FIELD(scaling, evaluations, U64, COUNT, "Evaluations", "Evaluations of the model."),
     FIELD_AS(scaling, "evaluations_with_assumptions", assumed, U64, COUNT, NULL,
-             "Evaluations with something assumed or unknown in the graph."),
+             "Evaluations with assumed or unknown items."),
     FIELD_ITEMS(scaling, LIST, "axes", axes, n_axes, axis_fields, "Sizes that were varied.",
                 .flags = FIELD_FLAT),
     FIELD_ITEMS(scaling, LIST, "points", points, n_points, point_fields, "The grid.",

@@ -3,25 +3,27 @@
 
 static const field type_rows[] = {
     FIELD(validation_type, type, STR, NONE, "Type", "Type of the operators."),
-    FIELD(validation_type, ours, U64, AMOUNT, "Ours", "Our count of them, in the tool's unit."),
-    FIELD(validation_type, theirs, U64, AMOUNT, "Theirs", "The tool's count, by the lens."),
-    FIELD(validation_type, difference, I64, AMOUNT, "Difference", "Theirs less ours."),
+    FIELD(validation_type, ours, U64, AMOUNT, "Ours",
+          "Count of assay for these operators, in the tool's unit."),
+    FIELD(validation_type, theirs, U64, AMOUNT, "Theirs", "Count by the convention of the tool."),
+    FIELD(validation_type, difference, I64, AMOUNT, "Difference",
+          "Count of the tool minus this count."),
 };
 static const fields type_fields = FIELDS(validation_type, type_rows);
 
 static const field recorded_rows[] = {
-    FIELD(validation_recorded, count, U64, AMOUNT, "Count", "The tool's answer."),
-    FIELD(validation_recorded, setup, STR, NONE, "Setup", "Versions that gave the answer."),
+    FIELD(validation_recorded, count, U64, AMOUNT, "Count", "Count of the tool."),
+    FIELD(validation_recorded, setup, STR, NONE, "Setup", "Versions of the tool."),
     FIELD(validation_recorded, equal, BOOL, NONE, NULL, "Whether the lens gives the same."),
     FIELD(validation_recorded, difference, I64, AMOUNT, "Difference",
-          "The count by the lens less the answer."),
+          "Count by the convention minus the count of the tool."),
 };
 static const fields recorded_fields = FIELDS(
     validation_recorded, recorded_rows, .present_at = 1 + offsetof(validation_recorded, present));
 
 static const field live_rows[] = {
-    FIELD(validation_live, count, U64, AMOUNT, "Count", "The tool's answer.", .absent = FIELD_OMIT),
-    FIELD(validation_live, version, STR, NONE, "Version", "Versions that gave the answer.",
+    FIELD(validation_live, count, U64, AMOUNT, "Count", "Count of the tool.", .absent = FIELD_OMIT),
+    FIELD(validation_live, version, STR, NONE, "Version", "Versions of the tool.",
           .when_at = 1 + offsetof(validation_live, answered)),
     FIELD(validation_live, equal, BOOL, NONE, NULL, "Whether the lens gives the same.",
           .when_at = 1 + offsetof(validation_live, answered)),
@@ -36,20 +38,20 @@ static const field model_rows[] = {
     FIELD(validation_row, lens, WORD, NONE, "Tool", "The tool whose convention was applied."),
     FIELD(validation_row, unit, WORD, NONE, "Unit",
           "What the tool counts: MAC, FLOP or instruction."),
-    FIELD(validation_row, ours, U64, AMOUNT, "Ours", "Our count, in the tool's unit."),
-    FIELD(validation_row, theirs, U64, AMOUNT, "Theirs", "The tool's count, by the lens."),
+    FIELD(validation_row, ours, U64, AMOUNT, "Ours", "Count of assay, in the tool's unit."),
+    FIELD(validation_row, theirs, U64, AMOUNT, "Theirs", "Count by the convention of the tool."),
     FIELD(validation_row, difference_percent, F64, PERCENT, "Difference",
-          "Ours less theirs, as a share of theirs.", .decimals = 1 + 6, .flags = FIELD_SIGNED),
+          "Difference divided by the count of the tool.", .decimals = 1 + 6, .flags = FIELD_SIGNED),
     FIELD(validation_row, accuracy_percent, F64, PERCENT, "Accuracy",
-          "100 less the difference without its sign, at least 0.", .decimals = 1 + 6),
+          "100 minus the absolute difference in per cent, at least 0.", .decimals = 1 + 6),
     FIELD(validation_row, parameters, U64, AMOUNT, "Parameters", "Parameters of the model."),
     FIELD(validation_row, assumed, U64, COUNT, "Assumed", "Operators with assumed sizes."),
-    FIELD(validation_row, unknown, U64, COUNT, "Unknown", "Operators that neither count has."),
+    FIELD(validation_row, unknown, U64, COUNT, "Unknown", "Operators that neither count includes."),
     FIELD_STRUCT(validation_row, "recorded", recorded, recorded_fields,
-                 "The tool's own answer as it was recorded; null: there is none.",
-                 .absent = FIELD_NULL, .flags = FIELD_FLAT),
-    FIELD_STRUCT(validation_row, "live", live, live_fields, "The tool's answer now, with --live.",
+                 "Recorded count of the tool; null: none.", .absent = FIELD_NULL,
                  .flags = FIELD_FLAT),
+    FIELD_STRUCT(validation_row, "live", live, live_fields,
+                 "Count of the tool when run with --live.", .flags = FIELD_FLAT),
     FIELD_ITEMS(validation_row, LIST, "operators", types, n_types, type_fields,
                 "Operator types with different counts, largest difference first.",
                 .flags = FIELD_FLAT),

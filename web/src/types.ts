@@ -10,9 +10,9 @@ export interface Profile {
     model: string;
     /** Convention that FLOPs follow. */
     lens: string;
-    /** When, where and how the result was made. */
+    /** Time, machine and settings of the result. */
     context: Context;
-    /** What was analysed. */
+    /** Model, inputs and settings. */
     config: Config;
     /** Size of the model. */
     architecture: ProfileArchitecture;
@@ -22,9 +22,9 @@ export interface Profile {
     total_macs: number;
     /** Bytes that all layers move. [bytes] */
     total_memory: number;
-    /** Of them read, weights included. [bytes] */
+    /** Bytes read, weights included. [bytes] */
     total_read: number;
-    /** Of them written. [bytes] */
+    /** Bytes written. [bytes] */
     total_written: number;
     /** Parameters of the model. */
     total_parameters: number;
@@ -32,11 +32,11 @@ export interface Profile {
     total_operators: number;
     /** FLOPs per byte moved. [FLOP/byte] */
     arithmetic_intensity: number;
-    /** Verdicts on the figures. */
+    /** Ratings of the values. */
     bands?: ProfileBands;
     /** Operations by kind. */
     cost: ProfileOps;
-    /** How exact the counts are. */
+    /** Certainty of the counts. */
     accounting: Accounting;
     /** Work on weights alone, which an engine does once, when it loads the model. */
     load_time: ProfileLoadTime;
@@ -50,7 +50,7 @@ export interface Profile {
     modules?: ProfileModule[];
     /** Every value of the graph, with --verbose. */
     values?: Record<string, Value>;
-    /** Activations alive over the execution order. */
+    /** Live activations over the execution order. */
     memory_plan: ProfileMemoryPlan;
     /** Cost of a training step. */
     training?: ProfileTraining;
@@ -70,7 +70,7 @@ export interface Profile {
     utilization?: Utilization;
     /** Input and output during these runs. */
     io?: Io;
-    /** From nothing to the first result. */
+    /** Time from the start to the first result. */
     cold_start?: ColdStart;
     /** With pre- and postprocessing. */
     end_to_end?: EndToEnd;
@@ -78,35 +78,35 @@ export interface Profile {
     ledger?: ProfileLedger;
     /** The memory plan against a run without optimisations. */
     plan_check?: ProfilePlanCheck;
-    /** What this machine can do at best. */
+    /** Measured ceilings of the machine. */
     ceilings?: ProfileCeilings;
     /** The GPU. */
     gpu?: ProfileGpu;
     /** Every batch size and precision. */
     configurations?: ProfileConfig[];
-    /** For throughput. */
+    /** Batch size with the highest throughput. */
     recommended_batch?: number;
     /** Why that batch is recommended. */
     batch_choice?: ProfileBatchChoice;
-    /** Stopped by the user. */
+    /** Whether the user interrupted it. */
     interrupted?: true;
     /** Why it ended early. */
     stopped?: string;
     /** One row per device, precision and batch. */
     devices?: MappingRow[];
-    /** What the rows were made from. */
+    /** Inputs of the predictions. */
     map?: DeviceMap;
     /** Groups that may each run as one kernel. */
     groups?: FusionGroup[];
-    /** What the groups amount to. */
+    /** Totals of the groups. */
     fusion?: Fusion;
     /** Known computations found, with --patterns. */
     patterns?: ProfilePattern[];
     /** A watched process. */
     watch?: ProfileWatch;
-    /** What would make the model faster or smaller. */
+    /** Recommended changes, with their effect. */
     recommendations: ProfileAdvice[];
-    /** What to know before relying on the numbers. */
+    /** Warnings about the numbers. */
     warnings: Note[];
     /** Further warnings of the same codes. */
     warnings_dropped?: number;
@@ -115,15 +115,15 @@ export interface Profile {
 export interface Context {
     /** Version of assay. */
     tool_version: string;
-    /** When, in UTC. */
+    /** Time of the analysis, UTC. */
     timestamp: string;
     /** Command line. */
     command: string | null;
     /** Part of the result that the command shows: bench, layers, memory, map, ... */
     view?: string;
-    /** The machine it ran on. */
+    /** Machine that ran the model. */
     host: Host;
-    /** What ran the model. */
+    /** Engine that ran the model. */
     engine?: ProfileEngine;
     /** CPU frequency governor. */
     governor?: string;
@@ -134,7 +134,7 @@ export interface Context {
 export interface Host {
     /** Operating system. */
     os: string | null;
-    /** Architecture, as uname says. */
+    /** Architecture reported by uname. */
     machine: string | null;
     /** Model name of the processor. */
     cpu: string | null;
@@ -155,7 +155,7 @@ export interface ProfileEngine {
     library: string | null;
     /** Where the engine ran. */
     device: string | null;
-    /** Threads per operator; 0: its choice. */
+    /** Threads per operator; 0: the engine decides. */
     threads: number;
     /** Graph optimisation level. */
     opt_level: number;
@@ -169,7 +169,7 @@ export interface ProfileEngine {
     rate: number | null;
     /** Seed of generated inputs. */
     seed: number;
-    /** Runs took turns with another model's. */
+    /** Whether runs alternated with those of another model. */
     interleaved?: true;
 }
 
@@ -191,9 +191,9 @@ export interface Config {
     device: string | null;
     /** Configuration file. */
     config_file: string | null;
-    /** Type of most of the weights, or the one the bytes were counted at. */
+    /** Type of most weights, or the type that bytes were counted at. */
     precision: string | null;
-    /** Type the bytes were counted at, when --precision asked for it. */
+    /** Type that bytes were counted at, with --precision. */
     weighed_as?: string;
     /** Batch sizes measured. */
     batch_sizes?: number[];
@@ -214,7 +214,7 @@ export interface Config {
 }
 
 export interface BatchAxes {
-    /** Some input has a batch. */
+    /** Whether an input has a batch dimension. */
     present: boolean;
     /** How it was found: built, named, tried, likely or assumed. */
     certainty: string;
@@ -245,7 +245,7 @@ export interface ProfileTensor {
 export interface ProfileArchitecture {
     /** Parameters of the model. */
     total_parameters: number;
-    /** Parameters that training changes. */
+    /** Trainable parameters. */
     trainable_parameters: number;
     /** Elements of BatchNorm statistics and other state. */
     buffers: number;
@@ -265,7 +265,7 @@ export interface ProfileArchitecture {
     macs: number;
     /** The same divided by 10^9. */
     gmacs: number;
-    /** MACs when causal masks halve attention. [MACs] */
+    /** MACs with causal masks counted. [MACs] */
     causal_macs: number;
     /** FLOPs divided by parameters. [ratio] */
     flops_per_param: number | null;
@@ -336,13 +336,13 @@ export interface Accounting {
     unknown: number;
     /** Computed when the model is loaded. */
     folded: number;
-    /** What --strict refuses. */
+    /** Whether anything is assumed or unknown; `--strict` refuses it. */
     anything_assumed: boolean;
-    /** The weights on disk are not what the configuration asks for. */
+    /** Whether the weights on disk differ from the configuration. */
     weights_differ?: true;
-    /** The size of an input changed the weights of a built-in model. */
+    /** Whether an input size changed the weights of a built-in model. */
     architecture_changed?: true;
-    /** What is assumed or unknown. */
+    /** Assumed and unknown items. */
     items: ProfileItem[];
 }
 
@@ -366,7 +366,7 @@ export interface ProfileLoadTime {
     macs: number;
     /** Bytes they move. [bytes] */
     memory: number;
-    /** Bytes of their results that layers read. [bytes] */
+    /** Bytes of their results that layers use. [bytes] */
     kept_bytes: number;
 }
 
@@ -388,9 +388,9 @@ export interface ProfileOperation {
 }
 
 export interface ProfileBottlenecks {
-    /** FLOPs per byte from which a layer is compute-bound. [FLOP/byte] */
+    /** Threshold: layers with more FLOPs per byte are compute-bound. [FLOP/byte] */
     threshold: number;
-    /** Device whose ridge that is. */
+    /** Device of the ridge. */
     hardware?: string;
     /** Share of FLOPs in compute-bound layers. [%] */
     compute_bound_percent: number;
@@ -400,9 +400,9 @@ export interface ProfileBottlenecks {
     compute_bound_layers_percent: number;
     /** Share of layers that are memory-bound. [%] */
     memory_bound_layers_percent: number;
-    /** What most FLOPs wait for: compute, memory or both. */
+    /** Limit of most FLOPs: compute, memory or both. */
     limit?: string;
-    /** FLOPs are compute-bound, but most layers only move data. */
+    /** Whether most FLOPs are compute-bound but most layers only move data. */
     many_small?: true;
     /** Family of most FLOPs: convolution or matmul. */
     family?: string;
@@ -451,11 +451,11 @@ export interface ProfileLayer {
     bottleneck: "memory-bound" | "compute-bound";
     /** strong-compute, compute, balanced or memory, by arithmetic intensity. */
     band: string;
-    /** How exact its figures are. */
+    /** Certainty of the values. */
     certainty: "exact" | "assumed" | "unknown";
-    /** Executions per run of the model. */
+    /** Executions in one run of the model. */
     times: number;
-    /** Activations alive while it runs. [bytes] */
+    /** Live activations during the layer. [bytes] */
     live_bytes: number;
     /** FLOPs of its gradient. [FLOPs] */
     backward_flops?: number;
@@ -471,7 +471,7 @@ export interface ProfileLayer {
     gflops_per_s?: number;
     /** Achieved bandwidth. [GB/s] */
     gbytes_per_s?: number;
-    /** Least possible time on this machine's ceilings, as a share of the measured time. [%] */
+    /** Lowest possible time on this machine's ceilings, as a share of the measured time. [%] */
     percent_of_roof?: number;
 }
 
@@ -510,7 +510,7 @@ export interface ProfileMemoryPlan {
     weights_bytes: number;
     /** Most activations alive at once. [bytes] */
     activations_peak_bytes: number;
-    /** Both together. [bytes] */
+    /** Weights and activations at the peak. [bytes] */
     peak_bytes: number;
     /** Lower bound of any plan. [bytes] */
     lower_bound_bytes: number;
@@ -520,24 +520,24 @@ export interface ProfileMemoryPlan {
     fragmentation: number;
     /** Layer at the peak. */
     peak_node: string | null;
-    /** Of a decoder: included in the peak, or excluded. */
+    /** Whether the peak includes the cache of a decoder: included or excluded. */
     kv_cache?: string;
-    /** What is alive at the peak, largest first. */
+    /** Live tensors at the peak, largest first. */
     witnesses: ProfileWitness[];
-    /** Activations alive, layer by layer. */
+    /** Live activations after each layer. */
     timeline: ProfileMoment[];
     /** Offsets in the block, with --verbose. */
     slots?: ProfileSlot[];
     /** Allocations and frees in order. */
     events?: ProfileEvent[];
-    /** What is alive at chosen layers. */
+    /** Live tensors at selected layers. */
     snapshots?: ProfileSnapshot[];
 }
 
 export interface ProfileWitness {
-    /** What the buffer was allocated for. */
+    /** Tensor that the buffer was allocated for. */
     value: string;
-    /** Layer that makes it. */
+    /** Layer that produces it. */
     producer: string;
     /** Its size. [bytes] */
     bytes: number;
@@ -546,12 +546,12 @@ export interface ProfileWitness {
 export interface ProfileMoment {
     /** The layer that runs. */
     node: string;
-    /** Activations alive meanwhile. [bytes] */
+    /** Live activations during the layer. [bytes] */
     live_bytes: number;
 }
 
 export interface ProfileSlot {
-    /** What is placed there. */
+    /** Tensor in the slot. */
     value: string;
     /** Where it lies in the block. [bytes] */
     offset: number;
@@ -570,7 +570,7 @@ export interface ProfileEvent {
     kind: string;
     /** The layer of the step. */
     node: string;
-    /** What is allocated, shared or freed. */
+    /** Tensor that is allocated, shared or freed. */
     value: string;
     /** Value whose buffer is shared. */
     of: string | null;
@@ -580,7 +580,7 @@ export interface ProfileEvent {
     slot: number;
     /** Where it lies in the block. [bytes] */
     offset: number;
-    /** Alive after it. [bytes] */
+    /** Live bytes after the event. [bytes] */
     live_bytes: number;
 }
 
@@ -591,9 +591,9 @@ export interface ProfileSnapshot {
     step: number;
     /** The layer that runs. */
     node: string;
-    /** Alive meanwhile. [bytes] */
+    /** Live bytes during the layer. [bytes] */
     live_bytes: number;
-    /** What is alive, largest first. */
+    /** Live tensors, largest first. */
     values: ProfileWitness[];
     /** Smaller values that are not listed. */
     values_left_out: number;
@@ -625,7 +625,7 @@ export interface ProfileOptimizer {
     gradients_bytes: number;
     /** Optimizer states. [bytes] */
     states_bytes: number;
-    /** All of them with activations. [bytes] */
+    /** Weights, gradients, states and activations. [bytes] */
     total_bytes: number;
 }
 
@@ -684,7 +684,7 @@ export interface ResidentMb {
     after_mb: number;
     /** Highest of this configuration, its session included. [MiB] */
     peak_mb: number;
-    /** Highest during the runs less what was resident before them. [MiB] */
+    /** Peak during the runs minus resident memory before them. [MiB] */
     activation_mb: number;
 }
 
@@ -726,17 +726,17 @@ export interface Latency {
     ci95_high: number | null;
     /** Why there is no interval: few-runs or scattered. */
     ci95_absent?: string;
-    /** Independent runs that would tell as much. */
+    /** Number of independent runs with the same information. */
     effective_runs: number | null;
-    /** Runs for the slowest one to bound p99 with 99 % confidence. */
+    /** Runs needed to bound p99 with 99 % confidence. */
     p99_runs_needed: number;
     /** Runs before the measured ones. */
     warmup_runs: number;
     /** Warm-up runs until timings were steady. */
     steady_after?: number;
-    /** The warm-up ended because timings were steady. */
+    /** Whether the warm-up ended because timings were steady. */
     steady: boolean;
-    /** Interrupted on the way. */
+    /** Whether the measurement was interrupted. */
     partial?: true;
     /** Runs far from the others. */
     outliers: ProfileOutlier[];
@@ -749,20 +749,20 @@ export interface Latency {
 export interface ProfileOutlier {
     /** Number of the run, from 1. */
     run: number;
-    /** How long it took. [ms] */
+    /** Duration. [ms] */
     ms: number;
-    /** What coincided, or unknown. */
+    /** Cause, or unknown. */
     cause: string;
 }
 
 export interface Throughput {
     /** Batch · runs / time. [1/s] */
     samples_per_second?: number;
-    /** The same, when a sample is an image. [1/s] */
+    /** Throughput if a sample is an image. [1/s] */
     images_per_second?: number;
-    /** The same in tokens. [1/s] */
+    /** Throughput in tokens. [1/s] */
     tokens_per_second?: number;
-    /** The same in requests. [1/s] */
+    /** Throughput in requests. [1/s] */
     requests_per_second?: number;
     /** images, tokens, requests or samples. */
     unit: string;
@@ -779,22 +779,19 @@ export interface Throughput {
 }
 
 export interface Memory {
-    /**
-     * Highest resident memory above what was there before the session: peak_mb less before_mb.
-     * [bytes]
-     */
+    /** Peak of resident memory above the start: peak_mb minus before_mb. [bytes] */
     peak: number;
-    /** What loading the engine and running a trivial model took; not part of the peak. [bytes] */
+    /** Memory of the loaded engine after a trivial run; not part of the peak. [bytes] */
     engine_bytes?: number;
-    /** The same on average. [bytes] */
+    /** Average resident memory above the start. [bytes] */
     average: number;
-    /** Highest during the runs above what was there before them. [bytes] */
+    /** Peak during the runs above the start. [bytes] */
     activations?: number;
-    /** Peak over the batch size. [bytes] */
+    /** Peak divided by the batch size. [bytes] */
     per_sample?: number;
-    /** Share of the engine's arena that nothing asked for. [ratio] */
+    /** Unused share of the engine's arena. [ratio] */
     fragmentation: number | null;
-    /** Resident before the session was made. [bytes] */
+    /** Resident memory before the session was created. [bytes] */
     resident_before_session: number;
     /** Resident before the runs. [bytes] */
     resident_before: number;
@@ -804,17 +801,17 @@ export interface Memory {
     resident_run_peak: number;
     /** Highest of this configuration. [bytes] */
     resident_peak: number;
-    /** Highest anonymous memory above what was there before. [bytes] */
+    /** Peak of anonymous memory above the start. [bytes] */
     anonymous_peak: number;
-    /** Highest file-backed memory above what was there before. [bytes] */
+    /** Peak of file-backed memory above the start. [bytes] */
     file_backed_peak: number;
-    /** Of the engine's arena. [bytes] */
+    /** Bytes in use in the engine's arena. [bytes] */
     arena_in_use: number | null;
-    /** Asked of the arena. [bytes] */
+    /** Bytes requested from the arena. [bytes] */
     arena_requested: number | null;
     /** Highest use of the arena. [bytes] */
     arena_peak: number | null;
-    /** Held by the arena. [bytes] */
+    /** Bytes reserved by the arena. [bytes] */
     arena_held: number | null;
     /** Activations of the static plan at this size. [bytes] */
     planned_activations: number;
@@ -842,7 +839,7 @@ export interface Utilization {
     cpu_percent: number | null;
     /** Threads that could work. */
     threads?: number;
-    /** The same per thread. [%] */
+    /** CPU utilisation per thread. [%] */
     cpu_percent_per_thread?: number;
     /** Duration of the runs. [s] */
     wall_s: number;
@@ -856,15 +853,15 @@ export interface Utilization {
     run_queue_wait_s: number | null;
     /** Load average of the last minute. */
     load: number | null;
-    /** Present if the machine was too busy to trust the times: the evidence. */
+    /** Evidence that the machine was too busy; present only then. */
     busy?: string;
     /** Page faults without disk access. */
     minor_faults: number;
     /** Page faults with disk access. */
     major_faults: number;
-    /** CPU time the hypervisor took. [%] */
+    /** CPU steal. [%] */
     steal_percent: number | null;
-    /** Of the processor package (RAPL). [J] */
+    /** Energy of the CPU package (RAPL). [J] */
     energy_j: number | null;
     /** Average clock. [MHz] */
     frequency_mhz: number | null;
@@ -872,7 +869,7 @@ export interface Utilization {
     frequency_min_mhz: number | null;
     /** Time that a kernel ran. [%] */
     gpu_percent: number | null;
-    /** Highest seen. [%] */
+    /** Highest utilisation. [%] */
     gpu_percent_max: number | null;
     /** Time that GPU memory was accessed. [%] */
     gpu_memory_percent: number | null;
@@ -888,13 +885,13 @@ export interface Utilization {
     gpu_memory_total: number | null;
     /** Highest memory of this process. [bytes] */
     gpu_process_peak: number | null;
-    /** Of a run, median. */
+    /** Median of a run. */
     instructions?: number;
-    /** Fewest. */
+    /** Minimum of the runs. */
     instructions_min?: number;
-    /** Most. */
+    /** Maximum of the runs. */
     instructions_max?: number;
-    /** A fixed loop before and after the runs. [µs] */
+    /** Time of a fixed loop before and after the runs. [µs] */
     pulse_us?: number;
 }
 
@@ -916,49 +913,49 @@ export interface Io {
 }
 
 export interface ColdStart {
-    /** Loading the engine. [ms] */
+    /** Time to load the engine. [ms] */
     engine_ms?: number;
-    /** Making the session. [ms] */
+    /** Time to create the session. [ms] */
     session_ms?: number;
-    /** The first run. [ms] */
+    /** Time of the first run. [ms] */
     first_run_ms?: number;
 }
 
 export interface EndToEnd {
-    /** Decoding and scaling the image. [ms] */
+    /** Time to decode and scale the image. [ms] */
     preprocess_ms: number;
     /** Median of the runs. [ms] */
     inference_ms: number;
-    /** Reading the outputs. [ms] */
+    /** Time to read the outputs. [ms] */
     postprocess_ms: number | null;
-    /** All of it. [ms] */
+    /** Total time. [ms] */
     total_ms: number;
 }
 
 export interface ProfileLedger {
     /** Profiled runs. */
     runs: number;
-    /** A run without the profiler's own cost. [ms] */
+    /** Time of a run without the overhead of the profiler. [ms] */
     run_ms: number;
-    /** In layers of the model. [ms] */
+    /** Time in layers of the model. [ms] */
     layers_ms: number;
-    /** In kernels of the engine's own: layout changes, copies. [ms] */
+    /** Time in kernels without a layer: layout changes, copies. [ms] */
     engine_ms: number;
-    /** Between kernels. [ms] */
+    /** Time between kernels. [ms] */
     dispatch_ms: number;
-    /** What remains. [ms] */
+    /** Unexplained remainder. [ms] */
     unexplained_ms: number;
     /** Median of the runs without the profiler. [ms] */
     latency_ms: number;
-    /** What the profiler adds to each kernel; subtracted. [µs] */
+    /** Overhead of the profiler per kernel; subtracted. [µs] */
     profiler_us_per_kernel: number;
-    /** What it adds between kernels; subtracted. [µs] */
+    /** Overhead of the profiler between kernels; subtracted. [µs] */
     profiler_us_between: number;
     /** Kernels of a run. */
     kernels: number;
-    /** That stand for several layers. */
+    /** Kernels that execute several layers. */
     fused_kernels: number;
-    /** Layers that no kernel stands for. */
+    /** Layers without a kernel. */
     layers_without_kernel: number;
     /** Kernels of the engine's own. */
     engine_kernels: ProfileKernel[];
@@ -971,22 +968,22 @@ export interface ProfileKernel {
     name: string;
     /** Its operator. */
     op: string;
-    /** In one run. [ms] */
+    /** Time in one run. [ms] */
     time_ms: number;
 }
 
 export interface ProfileTimeGroup {
     /** type, module or pattern. */
     by: "type" | "module" | "pattern";
-    /** Of the group. */
+    /** Name of the group. */
     name: string;
     /** Layers timed. */
     layers: number;
-    /** In one run. [ms] */
+    /** Time in one run. [ms] */
     time_ms: number;
     /** Standard deviation. [ms] */
     time_std_ms?: number;
-    /** Of a run. [%] */
+    /** Share of a run. [%] */
     percent: number;
     /** Their FLOPs. [FLOPs] */
     flops: number;
@@ -1005,9 +1002,9 @@ export interface ProfilePlanCheck {
     planned_peak: number;
     /** With operators as the engine has them. [bytes] */
     planned_expanded?: number;
-    /** In the engine's order. [bytes] */
+    /** Planned peak in the engine's order. [bytes] */
     planned_in_order?: number;
-    /** In place only where the engine is. [bytes] */
+    /** Planned peak with in-place reuse only where the engine does it. [bytes] */
     planned_as_run?: number;
     /** With dead buffers that the engine keeps. [bytes] */
     planned_with_kept?: number;
@@ -1023,24 +1020,24 @@ export interface ProfilePlanCheck {
     measured_no_reuse: number;
     /** Workspace of kernels. [bytes] */
     workspace_bytes: number | null;
-    /** From the planned to the measured peak. */
+    /** Causes that lead from the planned to the measured peak. */
     ledger: PlanLedgerRow[];
     /** Outputs of known size. */
     shapes_checked: number;
-    /** Of them as inferred. */
+    /** Outputs whose shape is as inferred. */
     shapes_equal: number;
     /** First node that differs. */
     first_unequal: string | null;
-    /** Kernel by kernel. */
+    /** Memory after each kernel. */
     timeline: ProfileMomentMeasured[];
 }
 
 export interface PlanLedgerRow {
     /** Why the two differ. */
     cause: string;
-    /** The same in words. */
+    /** Description of the cause. */
     text: string;
-    /** What it adds, or saves when negative. [bytes] */
+    /** Bytes added; negative: bytes saved. [bytes] */
     bytes: number;
     /** With all causes before it. [bytes] */
     total_bytes: number;
@@ -1049,7 +1046,7 @@ export interface PlanLedgerRow {
 export interface ProfileMomentMeasured {
     /** The layer that ran. */
     node: string;
-    /** Activations in use when it had ended. [bytes] */
+    /** Activations in use after the kernel. [bytes] */
     live_bytes: number;
     /** By the plan over the same order. [bytes] */
     planned_bytes: number | null;
@@ -1095,13 +1092,13 @@ export interface ProfileGpu {
 }
 
 export interface ProfileGpuEvent {
-    /** Of the kernel or copy. */
+    /** Name of the kernel or copy. */
     name: string;
     /** kernel or copy. */
     kind: "kernel" | "copy";
-    /** In all profiled runs. */
+    /** Number in all profiled runs. */
     count: number;
-    /** In one run. [ms] */
+    /** Time in one run. [ms] */
     time_ms: number;
 }
 
@@ -1116,7 +1113,7 @@ export interface ProfileConfig {
     error?: string;
     /** memory, engine, precision or shape. */
     code?: string;
-    /** Interrupted on the way. */
+    /** Whether the measurement was interrupted. */
     partial?: true;
     /** Measured runs. */
     runs?: number;
@@ -1132,15 +1129,15 @@ export interface ProfileConfig {
     p99_ms?: number;
     /** Throughput. [1/s] */
     samples_per_second?: number;
-    /** As in memory.peak. [bytes] */
+    /** Peak memory, as `memory.peak`. [bytes] */
     peak_bytes?: number;
     /** CPU time over wall time. [%] */
     cpu_percent?: number | null;
     /** FLOPs over the median. [GFLOP/s] */
     gflops_per_s?: number;
-    /** Outputs against those of the stored precision. */
+    /** Outputs compared with those of the stored precision. */
     output_error?: ProfileOutputError;
-    /** Verdicts on its figures. */
+    /** Ratings of its values. */
     bands?: ConfigBands;
     /** With pre- and postprocessing. */
     end_to_end?: EndToEnd;
@@ -1163,13 +1160,15 @@ export interface ProfileOutputError {
     max_abs: number | null;
     /** Mean absolute difference. */
     mean_abs: number | null;
-    /** Euclidean distance over the reference's length; null: the reference is zero. [ratio] */
+    /**
+     * Euclidean distance divided by the norm of the reference; null: the reference is zero. [ratio]
+     */
     relative: number | null;
     /** Cosine similarity. */
     cosine: number | null;
     /** Elements compared. */
     elements: number;
-    /** Left out: NaN or infinite. */
+    /** Excluded elements: NaN or infinite. */
     not_finite: number;
     /** Outputs that could not be compared. */
     outputs_left_out: number;
@@ -1185,19 +1184,19 @@ export interface ConfigBands {
 export interface ProfileBatchChoice {
     /** Recommended batch size. */
     batch: number;
-    /** At this precision. */
+    /** Precision of the recommended batch. */
     precision: string;
     /** Its throughput. [1/s] */
     samples_per_second: number;
-    /** The fastest that fits. */
+    /** Fastest device that fits. */
     fastest_batch: number;
     /** Its precision. */
     fastest_precision: string;
     /** Its throughput. [1/s] */
     fastest_samples_per_second: number;
-    /** Throughputs nearer than this count as equal. [%] */
+    /** Throughputs that differ by less are equal. [%] */
     tie_percent: number;
-    /** Memory there was to choose within. [bytes] */
+    /** Available memory. [bytes] */
     memory_available_bytes?: number;
     /** The reason. */
     why: string;
@@ -1220,13 +1219,13 @@ export interface MappingRow {
     throughput: number;
     /** Weights and activations. [bytes] */
     memory_bytes: number;
-    /** Of the device's memory. [%] */
+    /** Share of the device's memory. [%] */
     percent_of_memory: number;
     /** Whether that fits the device. */
     fits: boolean;
-    /** How comfortably. */
+    /** Verdict on the fit. */
     verdict: string;
-    /** What limits the time. */
+    /** Limit of the time. */
     bound: string;
     /** Weights. [bytes] */
     weights_bytes: number;
@@ -1246,11 +1245,11 @@ export interface MappingRow {
     memory_bound_percent: number;
     /** Share of the time in layers bound by launch overhead. [%] */
     overhead_bound_percent: number;
-    /** Of the device's arithmetic. [%] */
+    /** Share of the device's peak arithmetic. [%] */
     percent_of_peak: number;
-    /** Less time with 10 % more arithmetic. [%] */
+    /** Time saved by 10 % more arithmetic. [%] */
     gain_from_10_percent_flops: number;
-    /** Less time with 10 % more bandwidth. [%] */
+    /** Time saved by 10 % more bandwidth. [%] */
     gain_from_10_percent_bandwidth: number;
     /** Band of the latency. */
     speed: string;
@@ -1261,17 +1260,17 @@ export interface MappingRow {
 }
 
 export interface DeviceMap {
-    /** How times were predicted. */
+    /** Method of prediction. */
     prediction: string;
-    /** What calibrated times stand on. */
+    /** Basis of calibrated times. */
     calibration?: MappingCalibration;
-    /** The only batch the model takes. */
+    /** The only batch size that the model accepts. */
     fixed_batch: number | null;
     /** The Pareto front. */
     pareto: Pareto;
     /** The devices. */
     hardware: MappingHardware[];
-    /** Precisions that a device does not have. */
+    /** Precisions that a device does not support. */
     skipped: MappingSkipped[];
     /** Layers on the devices. */
     layers?: MappingLayer[];
@@ -1282,11 +1281,11 @@ export interface MappingCalibration {
     device: string;
     /** Engine that was measured. */
     engine: string;
-    /** Median relative error of models left out. [ratio] */
+    /** Median relative error over held-out models. [ratio] */
     median_error: number;
-    /** 80 % of them took at least this times the prediction. [ratio] */
+    /** Lower end of the 80 % interval of measured over predicted time. [ratio] */
     interval_low: number;
-    /** 80 % of them took at most this times the prediction. [ratio] */
+    /** Upper end of the 80 % interval of measured over predicted time. [ratio] */
     interval_high: number;
     /** Models and batch sizes measured. */
     runs: number;
@@ -1295,9 +1294,9 @@ export interface MappingCalibration {
 }
 
 export interface Pareto {
-    /** What is optimised. */
+    /** Metric that is optimised. */
     goal: string | null;
-    /** Against what. */
+    /** Metric of the other axis. */
     against: string | null;
     /** Limit of the goal. */
     limit: number | null;
@@ -1328,9 +1327,9 @@ export interface MappingHardware {
     widest_precision_that_fits: string | null;
     /** The same. */
     cheapest_precision_that_fits: string | null;
-    /** Precisions the device has. */
+    /** Precisions that the device supports. */
     precisions: MappingPrecision[];
-    /** How sure the row is. */
+    /** Certainty of the row. */
     certainty: string;
     /** Where its figures come from. */
     source: string;
@@ -1341,9 +1340,9 @@ export interface MappingPrecision {
     precision: string;
     /** Operations per second. [FLOP/s] */
     peak_ops_per_s: number;
-    /** FLOPs per byte from which arithmetic limits. [FLOP/byte] */
+    /** Ridge: FLOPs per byte above which arithmetic is the limit. [FLOP/byte] */
     ridge: number;
-    /** That leaves 20 % of the memory free; 0: none. */
+    /** Largest batch that leaves 20 % of the memory free; 0: none. */
     largest_batch: number;
     /** The same for training; null: not trained at this precision. */
     largest_training_batch: number | null;
@@ -1352,7 +1351,7 @@ export interface MappingPrecision {
 export interface MappingSkipped {
     /** Id of the device. */
     name: string;
-    /** Precision it does not have. */
+    /** Precision that it does not support. */
     precision: string;
 }
 
@@ -1365,9 +1364,9 @@ export interface MappingLayer {
     type: string;
     /** Predicted time. [ms] */
     time_ms: number;
-    /** What limits it. */
+    /** Limit of the layer. */
     bound: string;
-    /** Of the device's arithmetic. [%] */
+    /** Share of the device's peak arithmetic. [%] */
     percent_of_peak: number;
 }
 
@@ -1390,7 +1389,7 @@ export interface FusionGroup {
     saved_bytes: number;
     /** FLOPs per byte as one kernel. [FLOP/byte] */
     arithmetic_intensity: number | null;
-    /** FLOPs per byte layer by layer. [FLOP/byte] */
+    /** FLOPs per byte without fusion. [FLOP/byte] */
     intensity_before: number | null;
     /** Kernels per run; 0: views alone. */
     launches: number;
@@ -1411,9 +1410,9 @@ export interface Fusion {
     launches_before: number;
     /** Kernels, one per group. */
     launches_after: number;
-    /** Moved layer by layer. [bytes] */
+    /** Bytes moved if each layer is one kernel. [bytes] */
     bytes_before: number;
-    /** Moved group by group. [bytes] */
+    /** Bytes moved if each group is one kernel. [bytes] */
     bytes_after: number;
     /** Launches that fusing saves. */
     launches_saved: number;
@@ -1425,9 +1424,9 @@ export interface Fusion {
     intensity_after: number | null;
     /** Levels of independent groups. */
     levels: number;
-    /** The level with most groups. */
+    /** Level with the most groups. */
     widest_level: number;
-    /** How many it has. */
+    /** Groups of that level. */
     widest_groups: number;
     /** Groups of the critical path. */
     critical_groups: number;
@@ -1439,7 +1438,7 @@ export interface Fusion {
     concurrency: number | null;
     /** Groups by kind, most bytes saved first. */
     kinds: FusionKind[];
-    /** Groups beside the engine's kernels. */
+    /** Groups compared with the engine's kernels. */
     engine?: FusionEngine;
 }
 
@@ -1463,27 +1462,27 @@ export interface FusionKind {
 export interface FusionEngine {
     /** Its name. */
     name: string;
-    /** Of its optimised graph. */
+    /** Kernels of the optimised graph. */
     kernels: number;
-    /** Of its own: copies, layout changes. */
+    /** Kernels without a layer: copies, layout changes. */
     own_kernels: number;
-    /** Layers that kernels stand for. */
+    /** Layers that kernels execute. */
     nodes: number;
-    /** Of them in equal sets. */
+    /** Layers in groups that are equal to a kernel. */
     same_nodes: number;
     /** Groups of such layers. */
     groups: number;
-    /** Of them equal to a kernel. */
+    /** Groups equal to a kernel of the engine. */
     same_groups: number;
-    /** Neighbours joined by both. */
+    /** Neighbours fused by both. */
     joined_by_both: number;
-    /** By us alone. */
+    /** Neighbours fused by assay only. */
     joined_here_only: number;
-    /** By the engine alone. */
+    /** Neighbours fused by the engine only. */
     joined_there_only: number;
     /** Where the two part, most pairs first. */
     reasons: FusionReason[];
-    /** What the engine did otherwise. */
+    /** Differences from the engine. */
     differences: FusionDifference[];
 }
 
@@ -1494,7 +1493,7 @@ export interface FusionReason {
     before: string;
     /** Type of the second. */
     after: string;
-    /** How often. */
+    /** Number of pairs. */
     pairs: number;
 }
 
@@ -1505,7 +1504,7 @@ export interface FusionDifference {
     kernel: string;
     /** Its operator. */
     op: string;
-    /** Of the group concerned. */
+    /** Kind of the group. */
     kind: string;
     /** Names of layers. */
     detail: string;
@@ -1516,7 +1515,7 @@ export interface ProfilePattern {
     name: string;
     /** erf, tanh, mask, ..., or empty. */
     form: string;
-    /** Layer that makes its result. */
+    /** Layer that produces the result. */
     output: string;
     /** Its layers, in order. */
     nodes: string[];
@@ -1529,33 +1528,33 @@ export interface ProfilePattern {
 }
 
 export interface ProfileWatch {
-    /** Its words, or the process name. */
+    /** Command line, or name of the process. */
     command: string;
     /** Process id. */
     pid: number;
-    /** 128 + signal when one ended it; null: it still runs, or nobody knows. */
+    /** Exit code; 128 + signal if a signal ended it; null: unknown or still running. */
     exit_code: number | null;
-    /** Watching was interrupted. */
+    /** Whether the observation was interrupted. */
     interrupted: boolean;
-    /** Between samples. [s] */
+    /** Time between samples. [s] */
     interval_s: number;
-    /** How long it was watched. [s] */
+    /** Duration of the observation. [s] */
     wall_s: number;
-    /** Of all processes. [s] */
+    /** CPU time of all processes. [s] */
     cpu_s: number;
-    /** CPU time over duration; null: too short to tell. [%] */
+    /** CPU time divided by the duration; null: too short. [%] */
     cpu_percent: number | null;
     /** Highest resident memory. [bytes] */
     peak_resident: number;
-    /** On average. [bytes] */
+    /** Average resident memory. [bytes] */
     average_resident: number;
     /** Highest anonymous. [bytes] */
     peak_anonymous: number;
     /** Highest file-backed. [bytes] */
     peak_file_backed: number;
-    /** Most at once. */
+    /** Highest number at one time. */
     peak_processes: number;
-    /** Most at once. */
+    /** Highest number at one time. */
     peak_threads: number;
     /** Voluntary context switches. */
     voluntary_switches: number;
@@ -1565,22 +1564,22 @@ export interface ProfileWatch {
     minor_faults: number;
     /** Page faults with disk access. */
     major_faults: number;
-    /** From disk. [bytes] */
+    /** Bytes read from disk. [bytes] */
     read_bytes: number | null;
-    /** To disk. [bytes] */
+    /** Bytes written to disk. [bytes] */
     written_bytes: number | null;
-    /** Through system calls. [bytes] */
+    /** Bytes through system calls. [bytes] */
     read_chars: number | null;
-    /** Through system calls. [bytes] */
+    /** Bytes through system calls. [bytes] */
     written_chars: number | null;
-    /** What was seen, in order. */
+    /** Samples in order. */
     samples: ProfileWatchSample[];
 }
 
 export interface ProfileWatchSample {
-    /** Since the beginning. [s] */
+    /** Time since the start. [s] */
     time_s: number;
-    /** Since the sample before; 200: two cores. [%] */
+    /** CPU utilisation since the previous sample; 200: two cores. [%] */
     cpu_percent: number | null;
     /** Resident memory. [bytes] */
     resident: number;
@@ -1590,26 +1589,26 @@ export interface ProfileWatchSample {
     file_backed: number;
     /** With descendants. */
     processes: number;
-    /** Of all of them. */
+    /** Threads of all processes. */
     threads: number;
-    /** From disk, so far. [bytes] */
+    /** Bytes read from disk so far. [bytes] */
     read_bytes: number | null;
-    /** To disk, so far. [bytes] */
+    /** Bytes written to disk so far. [bytes] */
     written_bytes: number | null;
-    /** So far. */
+    /** Number so far. */
     minor_faults: number;
-    /** So far. */
+    /** Number so far. */
     major_faults: number;
 }
 
 export interface ProfileAdvice {
     /** Stable name. */
     id: string;
-    /** What to do. */
+    /** The recommended change. */
     title: string;
-    /** The figures behind it. */
+    /** Reason, with numbers. */
     why: string;
-    /** What it should gain. */
+    /** Expected effect. */
     expected: string;
 }
 
@@ -1618,9 +1617,9 @@ export interface Note {
     code: string;
     /** Node or value concerned, or empty. */
     node: string;
-    /** What is wrong. */
+    /** The problem. */
     text: string;
-    /** What to do, or empty. */
+    /** Advice, or empty. */
     advice: string;
 }
 
@@ -1634,9 +1633,9 @@ export interface Machine {
     quick: boolean;
     /** Duration of the measurement. [s] */
     seconds: number;
-    /** Share of CPU time that the hypervisor took meanwhile. [%] */
+    /** CPU steal during the measurement. [%] */
     steal_percent: number | null;
-    /** What the system reports. */
+    /** Topology reported by the system. */
     topology: Topology;
     /** Vector instruction sets of the processor. */
     instruction_sets: string[];
@@ -1695,9 +1694,9 @@ export interface Topology {
     hypervisor: string;
     /** none outside of one. */
     container: string;
-    /** Share of CPU time that the hypervisor took. [%] */
+    /** CPU steal. [%] */
     steal_percent_since_boot: number | null;
-    /** What the system does not report, in words. */
+    /** Information that the system does not report. */
     not_reported: string[];
 }
 
@@ -1736,7 +1735,7 @@ export interface MachineFigure {
     low: number;
     /** Upper end of its 95 % interval. */
     high: number;
-    /** Distance of the samples' quartiles as a share of their median. [ratio] */
+    /** Interquartile range divided by the median. [ratio] */
     spread: number;
     /** Samples measured. */
     samples: number;
@@ -1769,7 +1768,7 @@ export interface MachineDispatch {
     measured: boolean;
     /** The engine, or why it is unknown. */
     engine: string;
-    /** From one kernel to the next when kernels do nothing. */
+    /** Time from one kernel to the next if kernels are empty. */
     seconds: MachineFigure;
 }
 
@@ -1778,43 +1777,47 @@ export interface Calibration {
     present: boolean;
     /** Engine that ran the kernels. */
     engine: string;
-    /** Threads of the engine; 0: its choice. */
+    /** Threads of the engine; 0: the engine decides. */
     threads: number;
     /** Duration of the calibration. [s] */
     seconds: number;
     /** Factor of the sum of kernels. [ratio] */
     scale: number;
-    /** Seconds per kernel beside that; may be negative. [s] */
+    /** Additional seconds per kernel; may be negative. [s] */
     kernel_s: number;
-    /** 80 % of models left out took at least this times the prediction. [ratio] */
+    /**
+     * Lower end of the 80 % interval of measured over predicted time, over held-out models. [ratio]
+     */
     interval_low: number;
-    /** 80 % of models left out took at most this times the prediction. [ratio] */
+    /**
+     * Upper end of the 80 % interval of measured over predicted time, over held-out models. [ratio]
+     */
     interval_high: number;
-    /** Median relative error of models left out. [ratio] */
+    /** Median relative error over held-out models. [ratio] */
     median_error: number;
-    /** Models predicted without their own measurements. */
+    /** Held-out models. */
     left_out: CalibrationRun[];
     /** Fitted coefficients. */
     families: CalibrationFamily[];
-    /** Which neighbours the engine fuses. */
+    /** Neighbours that the engine fuses. */
     folds: CalibrationFold[];
 }
 
 export interface CalibrationRun {
-    /** Model that was left out. */
+    /** Held-out model. */
     model: string;
     /** Batch size. */
     batch: number;
     /** Measured time. [s] */
     measured_s: number;
-    /** Time predicted by the others. [s] */
+    /** Time predicted without this model. [s] */
     predicted_s: number;
 }
 
 export interface CalibrationFamily {
     /** Family of operators. */
     name: string;
-    /** Seconds for one of each term. [s] */
+    /** Seconds per unit of each term. [s] */
     coefficients: number[];
     /** Kernels measured. */
     samples: number;
@@ -1856,7 +1859,7 @@ export interface HistoryRecord {
     precision: string | null;
     /** Device that the engine ran on. */
     device: string | null;
-    /** Batch size of the figures. */
+    /** Batch size of the values. */
     batch: number | null;
     /** Median latency. [ms] */
     p50_ms: number | null;
@@ -1982,9 +1985,9 @@ export interface Capacity {
     quantile: number | null;
     /** Highest latency accepted. [ms] */
     latency_limit_ms: number | null;
-    /** What the limit is of: mean, P99, P99.9. */
+    /** Statistic of the limit: mean, P99, P99.9. */
     limit_name: string;
-    /** What `latency_quantile_ms` of the plans is of: P99, P99.9. */
+    /** Percentile of `latency_quantile_ms`: P99, P99.9. */
     latency_name: string;
     /** Share of a machine kept free, 0 to 1. */
     headroom: number;
@@ -1992,12 +1995,12 @@ export interface Capacity {
     best: number | null;
     /** One plan per measured setup. */
     plans: CapacityPlan[];
-    /** What is assumed and what is extrapolated. */
+    /** Assumptions and extrapolations. */
     notes: string[];
 }
 
 export interface CapacityPlan {
-    /** The result it was made from. */
+    /** Result that the plan is based on. */
     source: string;
     /** Batch size. */
     batch: number;
@@ -2011,7 +2014,7 @@ export interface CapacityPlan {
     best: boolean;
     /** Whether some number of machines is enough. */
     feasible: boolean;
-    /** What is in the way when it is not feasible. */
+    /** Reason if it is not feasible. */
     why?: string;
     /** Requests per second that one machine takes with the headroom kept. [1/s] */
     requests_per_second_most: number;
@@ -2048,43 +2051,43 @@ export interface ValidationRow {
     lens: string;
     /** What the tool counts: MAC, FLOP or instruction. */
     unit: string;
-    /** Our count, in the tool's unit. */
+    /** Count of assay, in the tool's unit. */
     ours: number;
-    /** The tool's count, by the lens. */
+    /** Count by the convention of the tool. */
     theirs: number;
-    /** Ours less theirs, as a share of theirs. [%] */
+    /** Difference divided by the count of the tool. [%] */
     difference_percent: number;
-    /** 100 less the difference without its sign, at least 0. [%] */
+    /** 100 minus the absolute difference in per cent, at least 0. [%] */
     accuracy_percent: number;
     /** Parameters of the model. */
     parameters: number;
     /** Operators with assumed sizes. */
     assumed: number;
-    /** Operators that neither count has. */
+    /** Operators that neither count includes. */
     unknown: number;
-    /** The tool's own answer as it was recorded; null: there is none. */
+    /** Recorded count of the tool; null: none. */
     recorded: ValidationRecorded | null;
-    /** The tool's answer now, with --live. */
+    /** Count of the tool when run with --live. */
     live?: ValidationLive;
     /** Operator types with different counts, largest difference first. */
     operators: ValidationType[];
 }
 
 export interface ValidationRecorded {
-    /** The tool's answer. */
+    /** Count of the tool. */
     count: number;
-    /** Versions that gave the answer. */
+    /** Versions of the tool. */
     setup: string;
     /** Whether the lens gives the same. */
     equal: boolean;
-    /** The count by the lens less the answer. */
+    /** Count by the convention minus the count of the tool. */
     difference: number;
 }
 
 export interface ValidationLive {
-    /** The tool's answer. */
+    /** Count of the tool. */
     count?: number;
-    /** Versions that gave the answer. */
+    /** Versions of the tool. */
     version?: string;
     /** Whether the lens gives the same. */
     equal?: boolean;
@@ -2095,11 +2098,11 @@ export interface ValidationLive {
 export interface ValidationType {
     /** Type of the operators. */
     type: string;
-    /** Our count of them, in the tool's unit. */
+    /** Count of assay for these operators, in the tool's unit. */
     ours: number;
-    /** The tool's count, by the lens. */
+    /** Count by the convention of the tool. */
     theirs: number;
-    /** Theirs less ours. */
+    /** Count of the tool minus this count. */
     difference: number;
 }
 
@@ -2115,19 +2118,19 @@ export interface Check {
     baseline_timestamp?: string;
     /** Measured differences up to this are accepted. [%] */
     tolerance_percent?: number;
-    /** Beside the tolerance: by how much two sessions of one model may differ. [%] */
+    /** Added to the tolerance: the difference between two sessions of one model. [%] */
     allowance_percent?: number;
     /** One item per limit and metric. */
     checks: VerdictRow[];
-    /** Layers that differ from the baseline's. */
+    /** Layers that differ from the baseline. */
     layers_moved?: number;
     /** The layers with the largest differences. */
     moved?: VerdictMove[];
-    /** The same by type of operator. */
+    /** Layers that differ, by operator type. */
     types_moved?: VerdictType[];
-    /** The machine was too busy while the runs were measured: the evidence. */
+    /** Evidence that the machine was too busy during the runs. */
     machine_busy?: string;
-    /** What differs between the two contexts. */
+    /** Differences between the two contexts. */
     notes: string[];
 }
 
@@ -2175,7 +2178,7 @@ export interface VerdictMove {
     macs: number;
     /** Difference of parameters. */
     parameters: number;
-    /** The same of bytes read and written. [bytes] */
+    /** Difference of bytes read and written. [bytes] */
     memory: number;
     /** Difference of bytes live at the peak. [bytes] */
     peak_bytes: number;
@@ -2194,7 +2197,7 @@ export interface VerdictType {
     macs: number;
     /** Difference of parameters. */
     parameters: number;
-    /** The same of bytes read and written. [bytes] */
+    /** Difference of bytes read and written. [bytes] */
     memory: number;
 }
 
@@ -2208,7 +2211,7 @@ export interface Scaling {
     kv_cache?: string;
     /** Evaluations of the model. */
     evaluations: number;
-    /** Evaluations with something assumed or unknown in the graph. */
+    /** Evaluations with assumed or unknown items. */
     evaluations_with_assumptions: number;
     /** Sizes that were varied. */
     axes: ScalingAxis[];
@@ -2231,7 +2234,7 @@ export interface ScalingAxis {
     from: number;
     /** Upper end of the range. */
     to: number;
-    /** Closed forms are in units of it and hold at its multiples. */
+    /** Step of the size; closed forms are in this unit and hold at its multiples. */
     granule: number;
     /** The model accepts multiples of this. */
     accepted: number;
@@ -2261,19 +2264,19 @@ export interface ScalingPoint {
 }
 
 export interface ScalingForm {
-    /** The metric in words. */
+    /** Display name of the metric. */
     title: string;
     /** The form as text; null: none was found. */
     form: string | null;
     /** Whether it equals the count at every multiple of the granules that was tried. */
     exact: boolean;
-    /** Evaluations compared with the form, without those it was made from. */
+    /** Evaluations that verify the form; those that it was fitted to are excluded. */
     checked: number;
-    /** The largest error there. [%] */
+    /** Largest relative error. [%] */
     error_percent: number;
     /** The same at sizes that are no multiple of a granule. */
     between_multiples: ScalingBetween;
-    /** How cost grows along each axis: as size^exponent. */
+    /** Growth along each axis as size^exponent. */
     exponents: Record<string, ScalingExponent>;
     /** Terms of the form, highest powers first. */
     terms: ScalingTerm[];
@@ -2282,16 +2285,16 @@ export interface ScalingForm {
 export interface ScalingBetween {
     /** Evaluations compared. */
     checked: number;
-    /** The largest error there. [%] */
+    /** Largest relative error. [%] */
     error_percent: number;
 }
 
 export interface ScalingExponent {
     /** Slope of log cost over log size. */
     fitted: number;
-    /** The same at the lower end. */
+    /** Exponent at the lower end of the range. */
     first: number;
-    /** The same at the upper end. */
+    /** Exponent at the upper end of the range. */
     last: number;
 }
 
@@ -2311,11 +2314,11 @@ export interface ScalingAnswer {
     question: string;
     /** The metric it limits. */
     metric: string;
-    /** Unit of the limit and the figures. */
+    /** Unit of the limit and the values. */
     unit: "bytes" | "count";
     /** The limit. */
     limit: number;
-    /** The axis whose size is asked for. */
+    /** Axis to solve for. */
     axis: string;
     /** Sizes of the other axes. */
     sizes: Record<string, number>;
@@ -2325,11 +2328,11 @@ export interface ScalingAnswer {
     value: number | null;
     /** The size, or the last one tried. */
     tried: number;
-    /** The metric there. */
+    /** Value of the metric. */
     figure: number;
     /** The nearest size that breaks the limit. */
     next: number | null;
-    /** The metric there; null: the model does not accept that size. */
+    /** Value of the metric; null: the model does not accept that size. */
     next_figure: number | null;
     /** Whether the answer is outside of the range given. */
     outside_range: boolean;
@@ -2337,7 +2340,7 @@ export interface ScalingAnswer {
 
 export interface Language {
     schema: "assay.pipeline/1";
-    /** What it is. */
+    /** Kind of the result. */
     kind: "language";
     /** The model as the user named it. */
     model: string;
@@ -2357,7 +2360,7 @@ export interface Language {
     total_params?: number;
     /** The same as text. */
     total_params_str?: string;
-    /** Parameters that a token passes. */
+    /** Parameters used by a token. */
     active_params?: number;
     /** The same as text. */
     active_params_str?: string;
@@ -2365,13 +2368,13 @@ export interface Language {
     expert_params?: number;
     /** Experts of a layer. */
     experts?: number;
-    /** Experts that a token passes. */
+    /** Experts used by a token. */
     experts_per_token?: number;
-    /** The prompt at once. */
+    /** Processing of the prompt. */
     prefill?: LanguagePhase;
     /** MACs of the prefill with logits of the last token only. [MACs] */
     prefill_macs_last_logits?: number;
-    /** The answer, token by token. */
+    /** Generation token by token. */
     decode?: LanguageDecode;
     /** MACs of prefill and decode. [MACs] */
     total_macs?: number;
@@ -2412,7 +2415,7 @@ export interface LanguagePhase {
     linear_macs: number;
     /** MACs of attention's products. [MACs] */
     attention_macs: number;
-    /** MACs when only what a causal mask leaves is counted. [MACs] */
+    /** MACs with causal masks counted. [MACs] */
     causal_macs: number;
     /** Bytes read and written. [bytes] */
     bytes: number;
@@ -2449,7 +2452,7 @@ export interface LanguageDecode {
     first: LanguagePhase;
     /** The last step. */
     last: LanguagePhase;
-    /** A step on average. */
+    /** Average step. */
     average: LanguageAverage;
 }
 
@@ -2477,7 +2480,7 @@ export interface LanguageCache {
     bytes: number;
     /** The same as text. */
     bytes_str: string;
-    /** The same if no layer had a window. [bytes] */
+    /** Size without sliding windows. [bytes] */
     bytes_without_windows: number;
     /** Tokens of a sequence in the end. */
     tokens: number;
@@ -2488,7 +2491,7 @@ export interface LanguageCache {
 export interface LanguageAttention {
     /** Layers of this kind. */
     count: number;
-    /** Tokens a layer sees; null: all. */
+    /** Tokens that a layer attends to; null: all. */
     window: number | null;
     /** Elements cached per token, of one layer. */
     elements_per_token: number;
@@ -2532,7 +2535,7 @@ export interface LanguageFormat {
     bits_per_weight: number;
     /** Size of the weights. [bytes] */
     bytes: number;
-    /** How weights are stored. */
+    /** Storage of the weights. */
     about: string;
 }
 
@@ -2551,9 +2554,9 @@ export interface LanguageForms {
     decode_linear_macs_per_token: number;
     /** MACs of the logits per token. [MACs] */
     head_macs_per_token: number;
-    /** Tokens from which attention costs more than the linear layers; 0: never. */
+    /** Tokens above which attention costs more than the linear layers; 0: never. */
     crossing_tokens: number;
-    /** The same when only what a causal mask leaves is counted. */
+    /** The same with causal masks counted. */
     crossing_tokens_causal: number;
     /** crossing_tokens as a whole number of tokens, rounded up; 0: never. */
     attention_exceeds_linear_at: number;
@@ -2574,7 +2577,7 @@ export interface LanguageDevice {
     largest_context: number | null;
     /** Most sequences of this length; null as above. */
     largest_batch: number | null;
-    /** The peak that was taken. */
+    /** Peak used for the prediction. */
     precision?: string;
     /** Time of the prefill. [ms] */
     time_to_first_token_ms?: number;
@@ -2584,7 +2587,7 @@ export interface LanguageDevice {
     first_step_ms?: number;
     /** Time of the last step. [ms] */
     last_step_ms?: number;
-    /** Time to launch every operator of a step as a kernel of its own. [ms] */
+    /** Time to launch every operator of a step as a separate kernel. [ms] */
     launch_ms_per_step?: number;
     /** Prefill and all steps. [s] */
     total_seconds?: number;
@@ -2592,9 +2595,9 @@ export interface LanguageDevice {
     tokens_per_second?: number;
     /** Tokens of prompts per second, of the batch. [1/s] */
     prefill_tokens_per_second?: number;
-    /** What bounds the prefill: compute or memory. */
+    /** Limit of the prefill: compute or memory. */
     prefill_bound?: string;
-    /** What bounds a step: compute or memory. */
+    /** Limit of a step: compute or memory. */
     decode_bound?: string;
 }
 
@@ -2653,19 +2656,19 @@ export interface Pipeline {
     flops_per_step?: number;
     /** The same as text. */
     flops_per_step_str?: string;
-    /** The same under the denoiser's name. [MACs] */
+    /** MACs of a denoiser step. [MACs] */
     unet_macs_per_step?: number;
     /** The same as text. */
     unet_macs_per_step_str?: string;
-    /** The same under the denoiser's name. [MACs] */
+    /** MACs of a denoiser step. [MACs] */
     transformer_macs_per_step?: number;
     /** The same as text. */
     transformer_macs_per_step_str?: string;
-    /** MACs of everything, divided by the steps. [MACs] */
+    /** Total MACs divided by the steps. [MACs] */
     amortised_macs_per_step?: number;
     /** The same as text. */
     amortised_macs_per_step_str?: string;
-    /** FLOPs of everything, divided by the steps. [FLOPs] */
+    /** Total FLOPs divided by the steps. [FLOPs] */
     amortised_flops_per_step?: number;
     /** The same as text. */
     amortised_flops_per_step_str?: string;
@@ -2725,20 +2728,20 @@ export interface Pipeline {
     inference_time_str?: string;
     /** TFLOPs per second. */
     tflops_per_second?: number;
-    /** Networks of the pipeline. */
+    /** Components of the pipeline. */
     components?: PipelineComponent[];
     /** Cost over a setting, of --sweep. */
     sweeps?: PipelineSweep[];
-    /** What to know before relying on the numbers. */
+    /** Warnings about the numbers. */
     warnings?: Note[];
 }
 
 export interface PipelineComponent {
     /** Name of the component. */
     name: string;
-    /** What it does. */
+    /** Role of the component. */
     role: "text_encoder" | "vae_encoder" | "denoiser" | "vae_decoder" | "other";
-    /** The network. */
+    /** Model of the component. */
     model: string;
     /** Why it could not be counted. */
     error?: string;
@@ -2823,7 +2826,7 @@ export interface PipelineSweep {
     over: string;
     /** Points of the sweep. */
     points: PipelinePoint[];
-    /** How cost grows, fitted in logarithms. */
+    /** Growth of the cost, fitted in logarithms. */
     exponents?: PipelineExponents;
 }
 
@@ -2846,18 +2849,18 @@ export interface PipelinePoint {
     vae_macs: number;
     /** MACs of the text encoders. [MACs] */
     text_encoder_macs: number;
-    /** MACs of everything. [MACs] */
+    /** Total MACs. [MACs] */
     total_macs: number;
-    /** FLOPs of everything. [FLOPs] */
+    /** Total FLOPs. [FLOPs] */
     total_flops: number;
     /** Total MACs relative to the first point. [ratio] */
     relative: number;
-    /** The same of the denoiser's step. [ratio] */
+    /** MACs of a denoiser step relative to the first point. [ratio] */
     relative_denoiser: number;
 }
 
 export interface PipelineExponents {
-    /** What cost grows with. */
+    /** Size that the cost depends on. */
     of: string;
     /** Exponent of the total. */
     total: number;
@@ -2885,7 +2888,7 @@ export interface Comparison {
     models: ComparisonModel[];
     /** With `--budget`: the models by how they meet its limits. */
     budget?: ComparisonBudget;
-    /** Each model but the first beside the first, where there are runs. */
+    /** Comparison of each measured model with the first. */
     measured?: ComparisonTiming[];
     /** Operator types, most FLOPs first. */
     types: ComparisonType[];
@@ -2905,8 +2908,8 @@ export interface ComparisonModel {
     /** The model as the user named it. */
     model: string;
     /**
-     * The model, and what tells it from others of the same name: batch, precision, shape, file or
-     * time.
+     * The model, with what distinguishes it from others of the same name: batch, precision, shape,
+     * file or time.
      */
     label: string;
     /** Operators with assumed sizes. */
@@ -2939,36 +2942,36 @@ export interface ComparisonModel {
     samples_per_second?: number;
     /** Peak of resident memory above that before the session. [bytes] */
     memory_used_bytes?: number;
-    /** The totals over the first's. */
+    /** Totals divided by those of the first. */
     ratios: ComparisonRatios;
 }
 
 export interface ComparisonRatios {
-    /** Over that of the first; 0 where that is 0. [ratio] */
+    /** Divided by that of the first; 0 if that is 0. [ratio] */
     parameters?: number;
-    /** Over that of the first; 0 where that is 0. [ratio] */
+    /** Divided by that of the first; 0 if that is 0. [ratio] */
     weight_bytes?: number;
-    /** Over that of the first; 0 where that is 0. [ratio] */
+    /** Divided by that of the first; 0 if that is 0. [ratio] */
     operators?: number;
-    /** Over that of the first; 0 where that is 0. [ratio] */
+    /** Divided by that of the first; 0 if that is 0. [ratio] */
     macs?: number;
-    /** Over that of the first; 0 where that is 0. [ratio] */
+    /** Divided by that of the first; 0 if that is 0. [ratio] */
     flops?: number;
-    /** Over that of the first; 0 where that is 0. [ratio] */
+    /** Divided by that of the first; 0 if that is 0. [ratio] */
     flops_per_param?: number;
-    /** Over that of the first; 0 where that is 0. [ratio] */
+    /** Divided by that of the first; 0 if that is 0. [ratio] */
     memory?: number;
-    /** Over that of the first; 0 where that is 0. [ratio] */
+    /** Divided by that of the first; 0 if that is 0. [ratio] */
     arithmetic_intensity?: number;
-    /** Over that of the first; 0 where that is 0. [ratio] */
+    /** Divided by that of the first; 0 if that is 0. [ratio] */
     activations_peak_bytes?: number;
-    /** Over that of the first; 0 where that is 0. [ratio] */
+    /** Divided by that of the first; 0 if that is 0. [ratio] */
     peak_bytes?: number;
-    /** Over that of the first; 0 where that is 0. [ratio] */
+    /** Divided by that of the first; 0 if that is 0. [ratio] */
     p50_ms?: number;
-    /** Over that of the first; 0 where that is 0. [ratio] */
+    /** Divided by that of the first; 0 if that is 0. [ratio] */
     samples_per_second?: number;
-    /** Over that of the first; 0 where that is 0. [ratio] */
+    /** Divided by that of the first; 0 if that is 0. [ratio] */
     memory_used_bytes?: number;
 }
 
@@ -2980,8 +2983,8 @@ export interface ComparisonBudget {
     /** Whether planned memory stands for memory that was not measured. */
     planned: boolean;
     /**
-     * The models: what fits, most of the budget used first; then unknown; then over, the nearest
-     * first.
+     * The models: those that fit, highest use first; then unknown; then those over the budget,
+     * nearest first.
      */
     ranking: ComparisonRank[];
 }
@@ -2989,11 +2992,11 @@ export interface ComparisonBudget {
 export interface ComparisonLimit {
     /** Name of the metric. */
     metric: string;
-    /** The metric in words. */
+    /** Display name of the metric. */
     title: string;
     /** Unit of the limit. */
     unit: "ms" | "bytes" | "count" | "1/s" | "percent" | "number";
-    /** How the limit is meant. */
+    /** Operator of the limit. */
     operator: "<=" | ">=";
     /** The limit. */
     limit: number;
@@ -3004,17 +3007,17 @@ export interface ComparisonRank {
     index: number;
     /** The model as the user named it. */
     model: string;
-    /** The same as in `models`. */
+    /** Label of the model, as in `models`. */
     label: string;
     /** unknown: a value is missing, or only a lower bound. */
     verdict: "fits" | "unknown" | "over";
-    /** The limit of which it uses most. */
+    /** Limit with the highest use. */
     tightest?: string;
-    /** Of that limit. [ratio] */
+    /** Share of that limit. [ratio] */
     share: number;
     /** Why the verdict is unknown. */
     why?: string;
-    /** What it uses of each limit, in the order of `limits`. */
+    /** Use of each limit, in the order of `limits`. */
     uses: ComparisonUse[];
 }
 
@@ -3025,20 +3028,20 @@ export interface ComparisonUse {
     unit: "ms" | "bytes" | "count" | "1/s" | "percent" | "number";
     /** The model's value. */
     value: number | null;
-    /** Of the limit; above 1 the limit is missed. [ratio] */
+    /** Share of the limit; above 1 the limit is missed. [ratio] */
     share: number | null;
 }
 
 export interface ComparisonTiming {
     /** The model as the user named it. */
     model: string;
-    /** The same as in `models`. */
+    /** Label of the model, as in `models`. */
     label: string;
     /** not run: the model or the engine does not have the precision. */
     verdict: "faster" | "slower" | "no difference" | "inconclusive" | "not run";
-    /** Run turn by turn in one process; else compared by saved runs. */
+    /** Whether the models ran alternately in one process; else stored runs were compared. */
     interleaved: boolean;
-    /** Time over that of the first. [ratio] */
+    /** Time divided by that of the first. [ratio] */
     ratio?: number;
     /** Lower end of its 99 % interval. [ratio] */
     ratio_ci99_low?: number;
@@ -3050,16 +3053,16 @@ export interface ComparisonTiming {
     why?: string;
     /** Instructions of a run over those of the first, where the kernel counts them. */
     instructions?: ComparisonInstructions;
-    /** What the instructions mean. */
+    /** Interpretation of the instruction counts. */
     opinion?: string;
 }
 
 export interface ComparisonInstructions {
-    /** Of the medians. [ratio] */
+    /** Ratio of the medians. [ratio] */
     ratio: number;
-    /** The fewest over the most. [ratio] */
+    /** Ratio of the fewest to the most instructions. [ratio] */
     low: number;
-    /** The most over the fewest. [ratio] */
+    /** Ratio of the most to the fewest instructions. [ratio] */
     high: number;
 }
 
@@ -3075,7 +3078,7 @@ export interface ComparisonType {
 }
 
 export interface ComparisonLayer {
-    /** What happened to the layer. */
+    /** Kind of change. */
     change: "removed" | "added" | "changed" | "reshaped" | "same";
     /** Name in the second, or in the first where it was removed. */
     name: string;
@@ -3087,7 +3090,7 @@ export interface ComparisonLayer {
     shapes?: string;
     /** `attributes` as text. */
     changes?: string;
-    /** What it adds to the totals. */
+    /** Difference of the totals. */
     difference: ComparisonDifference;
     /** The layer in the first; null: it was added. */
     before: ComparisonSide | null;
@@ -3098,17 +3101,17 @@ export interface ComparisonLayer {
 }
 
 export interface ComparisonDifference {
-    /** MACs in the second less the first. [MACs] */
+    /** MACs of the second minus those of the first. [MACs] */
     macs: number;
-    /** The same of FLOPs. [FLOPs] */
+    /** Difference of FLOPs. [FLOPs] */
     flops: number;
-    /** The same of parameters. */
+    /** Difference of parameters. */
     parameters: number;
-    /** The same of bytes read and written. [bytes] */
+    /** Difference of bytes read and written. [bytes] */
     memory: number;
-    /** The same of bytes live at the peak. [bytes] */
+    /** Difference of bytes live at the peak. [bytes] */
     peak_bytes: number;
-    /** The same of measured time. [ms] */
+    /** Difference of measured time. [ms] */
     time_ms?: number;
 }
 
