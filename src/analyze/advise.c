@@ -6,6 +6,7 @@
 
 #include "analyze/count.h"
 #include "base/map.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 /* ---- numbers ---- */
@@ -583,7 +584,7 @@ static str keep_text(sbuf *b, arena *a)
 
 assay_status advise_run(const advise_facts *f, profile *p, assay_error *err)
 {
-    ranked *list = calloc(advise_rows_n, sizeof *list);
+    ranked *list = memory_zeroed(advise_rows_n, sizeof *list);
     profile_advice *to = ARENA_ARRAY(p->arena, profile_advice, advise_rows_n);
     uint32_t n = 0;
     bool failed = !list || !to;

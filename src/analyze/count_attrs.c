@@ -184,8 +184,11 @@ bool count_attributes(const infer_result *r, const weights *w, const op_ctx *c, 
         return false;
     for (uint32_t i = 0; i < n->n_attrs; i++) {
         profile_attribute *to = &list[count];
-        if (is_repeated_elsewhere(l, &n->attrs[i]) || !copy_attr(a, &n->attrs[i], to) ||
-            is_default(n, to))
+        if (is_repeated_elsewhere(l, &n->attrs[i]) || !copy_attr(a, &n->attrs[i], to))
+            continue;
+        if (arena_failed(a))
+            return false;
+        if (is_default(n, to))
             continue;
         to->name = str_copy(a, to->name);
         count++;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyze/count.h"
+#include "base/memory.h"
 #include "base/num.h"
 
 static int by_bytes(const void *a, const void *b)
@@ -28,7 +29,7 @@ static profile_weight describe(profile *p, const ir_tensor *t)
 static assay_status list_largest(const ir_model *m, profile *p, assay_error *err)
 {
     uint32_t n = 0, shown = m->values.n < PROFILE_LARGEST ? m->values.n : PROFILE_LARGEST;
-    const ir_tensor **all = calloc((size_t)m->values.n + 1, sizeof *all);
+    const ir_tensor **all = memory_zeroed((size_t)m->values.n + 1, sizeof *all);
     profile_weight *list = ARENA_ARRAY(p->arena, profile_weight, (size_t)shown + 1);
     for (ir_id id = 0; all && id < m->values.n; id++)
         if (ir_value_at(m, id)->constant)

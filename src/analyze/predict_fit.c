@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "analyze/predict.h"
+#include "base/memory.h"
 #include "base/num.h"
 
 enum { SWEEPS = 300, ROUNDS = 5 };
@@ -88,7 +89,7 @@ static double quantile(double *x, uint32_t n, double q)
 
 static bool fit_family(const sample *s, uint32_t n, calibration_family *f)
 {
-    double *off = malloc(sizeof *off * ((size_t)n + 1));
+    double *off = memory_alloc(sizeof *off * ((size_t)n + 1));
     f->n_terms = s[0].l->n_terms;
     f->samples = n;
     for (int round = 0; round < ROUNDS; round++) {
@@ -123,7 +124,7 @@ static bool collect(fitting *f)
     size_t most = 0;
     for (uint32_t i = 0; i < f->n; i++)
         most += f->studies[i].n_layers;
-    f->samples = malloc(sizeof *f->samples * (most + 1));
+    f->samples = memory_alloc(sizeof *f->samples * (most + 1));
     for (uint32_t i = 0; f->samples && i < f->n; i++) {
         const predict_study *s = &f->studies[i];
         for (uint32_t k = 0; k < s->n_layers && !left_out(f, s); k++) {
@@ -158,7 +159,7 @@ static bool add_family(fitting *f, const sample *s, uint32_t n, str name)
 /* Everything that is no contraction, for types that were never measured. */
 static bool add_other(fitting *f)
 {
-    sample *s = malloc(sizeof *s * ((size_t)f->n_samples + 1));
+    sample *s = memory_alloc(sizeof *s * ((size_t)f->n_samples + 1));
     uint32_t n = 0;
     for (uint32_t i = 0; s && i < f->n_samples; i++)
         if (strcmp(f->samples[i].l->like, "other") == 0)
@@ -263,7 +264,7 @@ static bool predict_left_out(const fitting *all, calibration *scratch, uint32_t 
 {
     const predict_study *s = &all->studies[i];
     fitting f = {.studies = all->studies, .n = all->n, .without = s->model, .out = scratch};
-    double *layers = malloc(sizeof *layers * ((size_t)s->n_layers + 1));
+    double *layers = memory_alloc(sizeof *layers * ((size_t)s->n_layers + 1));
     bool ok = layers && fit_all(&f);
     if (ok)
         *seconds = predict_layers(s->layers, s->n_layers, scratch, layers, NULL, NULL);
@@ -299,7 +300,7 @@ assay_status predict_learn(const predict_study *studies, uint32_t n, calibration
                            assay_error *err)
 {
     fitting f = {.studies = studies, .n = n, .out = out};
-    calibration *scratch = calloc(1, sizeof *scratch);
+    calibration *scratch = memory_zeroed(1, sizeof *scratch);
     bool ok = scratch && fit_all(&f);
     out->n_runs = 0;
     ok = ok && judge_fit(&f, scratch);

@@ -8,6 +8,8 @@
 #include "jobs/job.h"
 #include "report/report.h"
 
+/* How every public function begins: what went wrong before is no concern of its result. */
+void api_begin(assay_error *err);
 /* Fills a caller's struct up to its own size, which stays as the caller set it: what both sides know is copied.
  * False when the size is not set (sizes.c). */
 bool api_hand_out(void *out, const void *whole, size_t whole_size);

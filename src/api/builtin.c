@@ -50,7 +50,7 @@ static assay_status count_model(const ir_model *ir, arena *work, profile *p, ass
 
 assay_status assay_model_cost(size_t index, assay_model_info *out, assay_error *err)
 {
-    err_clear(err);
+    api_begin(err);
     TRY(api_check_size(out, err));
     if (index >= zoo_count())
         return err_fail(err, ASSAY_ERR_USAGE,

@@ -39,7 +39,7 @@ assay_status assay_capacity(const assay_result *const *profiles, const char *con
 {
     assay_error own;
     err = err ? err : &own;
-    err_clear(err);
+    api_begin(err);
     *out = NULL;
     if (!options || options->capacity.target_rate <= 0)
         return err_fail(err, ASSAY_ERR_USAGE,
@@ -49,7 +49,7 @@ assay_status assay_capacity(const assay_result *const *profiles, const char *con
     TRY(api_need_profiles(profiles, n, "a capacity plan", err));
     assay_result *r = job_result_new(&capacity_kind, CAPACITY_BYTES);
     assay_status s = r ? run_capacity(profiles, names, n, options, r, err) : err_no_memory(err);
-    TRY(api_hand_result(s, r, out));
+    TRY(api_hand_result(s, r, out, err));
     assert(r);
     return ((const capacity *)r->data)->best != UINT32_MAX
                ? ASSAY_OK

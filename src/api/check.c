@@ -51,7 +51,7 @@ static assay_status follow_config(assay_options *o, const profile *p, const prof
 
 assay_status assay_options_follow(assay_options *o, const assay_result *baseline, assay_error *err)
 {
-    err_clear(err);
+    api_begin(err);
     TRY(api_need_profile(baseline, "a baseline", err));
     TRY(judge_baseline_has(baseline->p, o->check.metrics.items, o->check.metrics.n, err));
     const profile_config *c = profile_smallest(baseline->p);
@@ -143,7 +143,7 @@ assay_status assay_check(const assay_result *of, const assay_result *baseline,
     const assay_options *o = options ? options : &none;
     assay_error own;
     err = err ? err : &own;
-    err_clear(err);
+    api_begin(err);
     *out = NULL;
     TRY(api_need_profile(of, "a check", err));
     TRY(holds_something(of->p, "result", err));
@@ -164,7 +164,7 @@ assay_status assay_check(const assay_result *of, const assay_result *baseline,
                              .n_tolerances = o->check.tolerances.n};
     assay_result *r = job_result_new(&check_kind, JOB_ANALYSIS_BYTES);
     assay_status s = r ? judge_result(&q, r, err) : err_no_memory(err);
-    TRY(api_hand_result(s, r, out));
+    TRY(api_hand_result(s, r, out, err));
     assert(r);
     return status_of(r->data, err);
 }

@@ -13,7 +13,7 @@ assay_status assay_compare(const assay_result *const *profiles, size_t n,
     const assay_options none = api_default_options();
     const check_options *check = &(options ? options : &none)->check;
     double tolerance = check->tolerance / 100;
-    err_clear(err);
+    api_begin(err);
     *out = NULL;
     TRY(api_need_profiles(profiles, n < COMPARISON_MAX ? n : COMPARISON_MAX, "a comparison", err));
     assay_result *r = job_result_new(&comparison_kind, JOB_ANALYSIS_BYTES);
@@ -39,7 +39,7 @@ assay_status assay_compare(const assay_result *const *profiles, size_t n,
         s = compare_saved_times(c->list[0], c->list[i], tolerance, c->arena, &c->timings[i], err);
     if (s == ASSAY_OK && !compare_settle(c->list, count, c->timings, c->arena, &c->c))
         s = err_no_memory(err);
-    return api_hand_result(s, r, out);
+    return api_hand_result(s, r, out, err);
 }
 
 /* ---- run turn by turn ---- */
@@ -49,7 +49,7 @@ assay_status assay_compare_measure(assay_result *of, assay_model *const *models,
                                    assay_error *err)
 {
     assay_options none;
-    err_clear(err);
+    api_begin(err);
     TRY(api_check_size(hooks, err));
     if (!of->comparison)
         return err_fail(err, ASSAY_ERR_USAGE, "only a comparison of models can be measured, not %s",

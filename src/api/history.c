@@ -1,6 +1,7 @@
 /* The history behind <assay/assay.h>: where it is, what is kept and how it is listed. */
 #include <assay/history.h>
 
+#include "base/memory.h"
 #include "store/store.h"
 
 #include <stdio.h>
@@ -27,7 +28,7 @@ assay_status assay_store_path(const char *given, char **out, assay_error *err)
 {
     const char *env = getenv("ASSAY_DB"), *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
     sbuf path = {0};
-    err_clear(err);
+    api_begin(err);
     *out = NULL;
     if (given || is_set(env))
         sbuf_puts(&path, given ? given : env);
@@ -48,7 +49,7 @@ assay_status assay_store_open(const char *path, bool create, assay_store **out, 
     TRY(assay_store_path(path, &where, err));
     bool named = path || is_set(getenv("ASSAY_DB"));
     bool nowhere = !create && !named && !file_stat(where).exists;
-    assay_store *s = calloc(1, sizeof *s);
+    assay_store *s = memory_zeroed(1, sizeof *s);
     assay_status status = s ? store_open(nowhere ? NULL : where, create, &s->s, err)
                             : err_no_memory(err);
     free(where);
@@ -97,7 +98,7 @@ assay_status assay_store_add(assay_store *db, const void *json, size_t n,
 {
     profile *p = NULL;
     assay_record_options o;
-    err_clear(err);
+    api_begin(err);
     TRY(TAKE(options, o, err));
     const char *name = o.name ? o.name : "the result";
     if (n > PROFILE_FILE_BYTES)
@@ -112,7 +113,7 @@ assay_status assay_store_add(assay_store *db, const void *json, size_t n,
 
 assay_status assay_tags_check(const char *const *tags, size_t n, assay_error *err)
 {
-    err_clear(err);
+    api_begin(err);
     arena *a = arena_new(TAGS_BYTES);
     const store_tags list = convert_tags(a, tags, n);
     assay_status s = list.items ? store_check_tags(list, err) : err_no_memory(err);
@@ -151,7 +152,7 @@ assay_status assay_store_get(assay_store *db, int64_t id, const char *kind, assa
 {
     char name[32];
     getting g = {name, kind, out};
-    err_clear(err);
+    api_begin(err);
     *out = NULL;
     snprintf(name, sizeof name, "record %lld", (long long)id);
     return with_document(db, id, as_result, &g, err);
@@ -168,7 +169,7 @@ assay_status assay_store_document(assay_store *db, int64_t id, char **out, size_
                                   assay_error *err)
 {
     sbuf text = {0};
-    err_clear(err);
+    api_begin(err);
     *out = NULL;
     *n = 0;
     return api_hand_text(with_document(db, id, as_text, &text, err), &text, out, n, err);
@@ -178,7 +179,7 @@ assay_status assay_store_tag(assay_store *db, int64_t id, const assay_tag_change
                              assay_error *err)
 {
     assay_tag_change c;
-    err_clear(err);
+    api_begin(err);
     TRY(TAKE(change, c, err));
     arena *a = arena_new(TAGS_BYTES);
     const store_tags add = convert_tags(a, c.add, c.n_add);
@@ -228,7 +229,7 @@ assay_status assay_store_tag_json(assay_store *db, int64_t id, const void *json,
     tag_words in = {0}, out = {0};
     assay_error own;
     err = err ? err : &own;
-    err_clear(err);
+    api_begin(err);
     if (n > 1 << 16)
         return err_fail(err, ASSAY_ERR_MALFORMED, "the list of tags is too long");
     arena *a = arena_new((size_t)1 << 20);
@@ -242,7 +243,7 @@ assay_status assay_store_tag_json(assay_store *db, int64_t id, const void *json,
 
 assay_status assay_store_delete(assay_store *db, int64_t id, assay_error *err)
 {
-    err_clear(err);
+    api_begin(err);
     return store_delete(db->s, id, err);
 }
 
@@ -286,21 +287,21 @@ assay_status assay_store_list(assay_store *db, const assay_record_filter *filter
                               assay_result **out, assay_error *err)
 {
     store_filter f;
-    err_clear(err);
+    api_begin(err);
     *out = NULL;
     TRY(api_record_filter(filter, &f, err));
     assay_result *r = job_result_new(&records_kind, LIST_BYTES);
     assay_status s = r ? store_list(db->s, &f, r->arena, r->data, err) : err_no_memory(err);
-    return api_hand_result(s, r, out);
+    return api_hand_result(s, r, out, err);
 }
 
 assay_status assay_store_models(assay_store *db, assay_result **out, assay_error *err)
 {
-    err_clear(err);
+    api_begin(err);
     *out = NULL;
     assay_result *r = job_result_new(&models_kind, LIST_BYTES);
     assay_status s = r ? store_models(db->s, r->arena, r->data, err) : err_no_memory(err);
-    return api_hand_result(s, r, out);
+    return api_hand_result(s, r, out, err);
 }
 
 /* ---- travelling ---- */
@@ -311,7 +312,7 @@ assay_status assay_store_export(assay_store *db, const assay_record_filter *filt
     store_filter f;
     sbuf text = {0};
     uint64_t own;
-    err_clear(err);
+    api_begin(err);
     *out = NULL;
     *n = 0;
     TRY(api_record_filter(filter, &f, err));
@@ -335,7 +336,7 @@ assay_status assay_store_import(assay_store *db, const char *path, uint64_t *add
                                 assay_error *err)
 {
     store_imported done = {0};
-    err_clear(err);
+    api_begin(err);
     assay_status s = import_file(db, path, NULL, &done, err);
     if (added)
         *added = done.added;
@@ -350,7 +351,7 @@ assay_status assay_store_import_good(assay_store *db, const char *path, uint64_t
     store_imported done = {0};
     sbuf bad = {0};
     size_t n;
-    err_clear(err);
+    api_begin(err);
     *left_out = NULL;
     assay_status s = import_file(db, path, &bad, &done, err);
     if (added)

@@ -88,7 +88,7 @@ assay_status assay_store_save(assay_store *db, const assay_result *of,
     assay_options none;
     char name[64];
     sbuf text = {0};
-    err_clear(err);
+    api_begin(err);
     TRY(TAKE(options, o, err));
     snprintf(name, sizeof name, "the %s", of->kind->name);
     o.size = sizeof o;

@@ -16,21 +16,21 @@ assay_status assay_machine_measure(const assay_options *options, const assay_hoo
                                    assay_result **out, assay_error *err)
 {
     assay_options none;
-    err_clear(err);
+    api_begin(err);
     *out = NULL;
     TRY(api_check_size(hooks, err));
     assay_result *r = job_result_new(&machine_kind, MACHINE_ARENA);
     assay_status s = r ? job_machine_measure(api_options(options, &none), hooks, r->arena, r->data,
                                              err)
                        : err_no_memory(err);
-    return api_hand_result(s, r, out);
+    return api_hand_result(s, r, out, err);
 }
 
 assay_status assay_machine_open(const char *path, assay_result **out, assay_error *err)
 {
     assay_result *r = job_result_new(&machine_kind, MACHINE_ARENA);
     machine *m = NULL;
-    err_clear(err);
+    api_begin(err);
     *out = NULL;
     assay_status s = !r     ? err_no_memory(err)
                      : path ? machine_load(path, r->arena, &m, err)
@@ -38,7 +38,7 @@ assay_status assay_machine_open(const char *path, assay_result **out, assay_erro
     assert(s != ASSAY_OK || (r && m));
     if (s == ASSAY_OK)
         r->data = m;
-    return api_hand_result(s, r, out);
+    return api_hand_result(s, r, out, err);
 }
 
 static assay_status need_machine(const assay_result *of, assay_error *err)
@@ -51,7 +51,7 @@ static assay_status need_machine(const assay_result *of, assay_error *err)
 
 assay_status assay_machine_save(assay_result *of, const char *path, assay_error *err)
 {
-    err_clear(err);
+    api_begin(err);
     TRY(need_machine(of, err));
     const char *to = path ? path : machine_path(of->arena);
     return to ? machine_save(of->data, to, err)

@@ -18,7 +18,7 @@ assay_status assay_devices_open(const char *hardware, assay_devices **out, assay
 {
     arena *a = arena_new(DEVICES_BYTES);
     assay_devices *d = a ? ARENA_NEW(a, assay_devices) : NULL;
-    err_clear(err);
+    api_begin(err);
     *out = NULL;
     if (!d) {
         arena_free(a);

@@ -57,7 +57,7 @@ assay_status assay_measure(assay_model *model, const assay_options *options, uns
 {
     assay_options none;
     const job_measure_hooks h = {.caller = hooks, .measured = hand_config};
-    err_clear(err);
+    api_begin(err);
     TRY(api_check_size(hooks, err));
     TRY(api_need_profile(of, "measuring", err));
     of->text = (str){0};
@@ -70,7 +70,7 @@ assay_status assay_engine_find(const assay_options *options, assay_engine_info *
     assay_options none;
     assay_engine_info x = {0};
     engine *e = NULL;
-    err_clear(err);
+    api_begin(err);
     TRY(api_check_size(out, err));
     TRY(job_engine_open(api_options(options, &none), &e, err));
     const engine_info *info = engine_about(e);
@@ -89,7 +89,7 @@ assay_status assay_export(assay_model *model, const char *path, const assay_opti
 {
     assay_options none;
     onnx_written got = {0};
-    err_clear(err);
+    api_begin(err);
     TRY(api_check_size(out, err));
     assay_status s = job_export(model, path, api_options(options, &none), &got, err);
     if (!out || s != ASSAY_OK)

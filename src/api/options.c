@@ -118,7 +118,7 @@ assay_status assay_options_set(assay_options *o, const char *name, const char *v
 {
     size_t index;
     const option_row *row = find_option(name, &index);
-    err_clear(err);
+    api_begin(err);
     if (!row)
         return unknown_option(name, err);
     TRY(option_set_value(o, row, value, err));
@@ -181,7 +181,7 @@ bool assay_option_at(size_t index, assay_option_info *out)
 
 assay_status assay_options_hooks(assay_options *options, const assay_hooks *hooks, assay_error *err)
 {
-    err_clear(err);
+    api_begin(err);
     TRY(api_check_size(hooks, err));
     options->hooks = hooks;
     return ASSAY_OK;

@@ -27,7 +27,7 @@ static assay_status check_input(const assay_input *t, ir_dtype dtype, assay_erro
 assay_status assay_options_input(assay_options *options, const assay_input *input, assay_error *err)
 {
     ir_dtype dtype = input->dtype ? ir_dtype_by_name(str_of(input->dtype)) : IR_UNDEFINED;
-    err_clear(err);
+    api_begin(err);
     TRY(check_input(input, dtype, err));
     arena *a = options->arena;
     bool named = input->name && *input->name;

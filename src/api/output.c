@@ -3,6 +3,7 @@
 
 #include "api/api.h"
 #include "base/file.h"
+#include "base/memory.h"
 
 struct assay_output {
     file_out *file;
@@ -10,8 +11,8 @@ struct assay_output {
 
 assay_status assay_output_open(const char *path, assay_output **out, assay_error *err)
 {
-    err_clear(err);
-    *out = calloc(1, sizeof **out);
+    api_begin(err);
+    *out = memory_zeroed(1, sizeof **out);
     if (!*out)
         return err_no_memory(err);
     assay_status s = file_out_open(path, &(*out)->file, err);
@@ -24,7 +25,7 @@ assay_status assay_output_open(const char *path, assay_output **out, assay_error
 
 assay_status assay_output_commit(assay_output *output, const void *p, size_t n, assay_error *err)
 {
-    err_clear(err);
+    api_begin(err);
     assay_status s = file_out_write(output->file, p, n, err);
     if (s == ASSAY_OK)
         s = file_out_commit(output->file, err);
@@ -44,7 +45,7 @@ void assay_output_abandon(assay_output *output)
 
 assay_status assay_output_append(const char *path, const void *p, size_t n, assay_error *err)
 {
-    err_clear(err);
+    api_begin(err);
     return file_append(path, p, n, err);
 }
 
@@ -53,7 +54,7 @@ assay_status assay_file_read(const char *path, size_t max_bytes, char **out, siz
 {
     sbuf text = {0};
     str whole = {0};
-    err_clear(err);
+    api_begin(err);
     *out = NULL;
     *n = 0;
     arena *a = arena_new(max_bytes + ((size_t)1 << 16));

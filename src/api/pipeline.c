@@ -43,7 +43,7 @@ assay_status assay_pipeline(const char *model, const assay_options *options, ass
 {
     const assay_options none = api_default_options();
     const assay_options *o = options ? options : &none;
-    err_clear(err);
+    api_begin(err);
     *out = NULL;
     assay_result *r = job_result_new(&diffusion_kind, JOB_MODEL_BYTES);
     job_pipeline *p = r ? ARENA_NEW(r->arena, job_pipeline) : NULL;
@@ -56,14 +56,14 @@ assay_status assay_pipeline(const char *model, const assay_options *options, ass
     assay_status s = count_pipeline(p, model, o, err);
     r->kind = p->is_language ? &language_kind : &diffusion_kind;
     r->data = p->is_language ? (void *)&p->language : (void *)&p->diffusion;
-    return api_hand_result(s, r, out);
+    return api_hand_result(s, r, out, err);
 }
 
 assay_status assay_pipeline_measure(assay_result *pipeline, const assay_options *options,
                                     const assay_hooks *hooks, assay_error *err)
 {
     assay_options none;
-    err_clear(err);
+    api_begin(err);
     TRY(api_check_size(hooks, err));
     if (!pipeline->pipeline)
         return err_fail(err, ASSAY_ERR_USAGE, "only an analysed pipeline can be measured, not %s",
@@ -107,12 +107,12 @@ static assay_status gather(const assay_result *const *list, uint32_t n, assay_re
 assay_status assay_pipelines(const assay_result *const *pipelines, size_t n, assay_result **out,
                              assay_error *err)
 {
-    err_clear(err);
+    api_begin(err);
     *out = NULL;
     if (n < 1 || n > PIPELINES_MAX)
         return err_fail(err, ASSAY_ERR_USAGE, "a comparison needs 1 to %d pipelines",
                         PIPELINES_MAX);
     assay_result *r = job_result_new(&pipelines_kind, (size_t)1 << 20);
     assay_status s = r ? gather(pipelines, (uint32_t)n, r, err) : err_no_memory(err);
-    return api_hand_result(s, r, out);
+    return api_hand_result(s, r, out, err);
 }

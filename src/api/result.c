@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "profile/profile_fields.h"
 #include "profile/profile_read.h"
 #include "profile/result_kinds.h"
@@ -20,8 +21,17 @@ const char *assay_result_kind(const assay_result *of)
     return of->kind->name;
 }
 
-assay_status api_hand_result(assay_status s, assay_result *made, assay_result **out)
+void api_begin(assay_error *err)
 {
+    memory_forget_lack();
+    err_clear(err);
+}
+
+assay_status api_hand_result(assay_status s, assay_result *made, assay_result **out,
+                             assay_error *err)
+{
+    if (s == ASSAY_OK && memory_lacked())
+        s = err_no_memory(err);
     if (s == ASSAY_OK)
         *out = made;
     else
@@ -31,7 +41,8 @@ assay_status api_hand_result(assay_status s, assay_result *made, assay_result **
 
 assay_status api_settle(assay_status s, assay_result *const *of, assay_error *err)
 {
-    return !*of || !(*of)->p || profile_settle((*of)->p) ? s : err_no_memory(err);
+    bool whole = !*of || !(*of)->p || profile_settle((*of)->p);
+    return whole && !(s == ASSAY_OK && memory_lacked()) ? s : err_no_memory(err);
 }
 
 assay_status api_need_profile(const assay_result *of, const char *what, assay_error *err)
@@ -116,15 +127,15 @@ static assay_status read_into(str text, const char *shown, const char *kind, ass
 assay_status api_result_read(str text, const char *shown, const char *kind, assay_result **out,
                              assay_error *err)
 {
-    assay_result *r = calloc(1, sizeof *r);
+    assay_result *r = memory_zeroed(1, sizeof *r);
     assay_status s = r ? read_into(text, shown, kind, r, err) : err_no_memory(err);
-    return api_hand_result(s, r, out);
+    return api_hand_result(s, r, out, err);
 }
 
 assay_status assay_result_from_json(const void *json, size_t n, const char *name, const char *kind,
                                     assay_result **out, assay_error *err)
 {
-    err_clear(err);
+    api_begin(err);
     *out = NULL;
     if (n > PROFILE_FILE_BYTES)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED, "%s: too large for a result: %zu bytes", name,
@@ -165,7 +176,7 @@ assay_status assay_result_read(const char *path, const char *kind, assay_result 
                                assay_error *err)
 {
     reading r = {kind, out};
-    err_clear(err);
+    api_begin(err);
     *out = NULL;
     TRY(with_file(path, use_result, &r, err));
     const char *slash = strrchr(path, '/');
@@ -187,7 +198,7 @@ static assay_status use_schema(str text, const char *shown, void *ctx, arena *a,
 assay_status assay_result_schema(const char *path, char schema[ASSAY_SCHEMA_BYTES],
                                  assay_error *err)
 {
-    err_clear(err);
+    api_begin(err);
     *schema = 0;
     return with_file(path, use_schema, schema, err);
 }

@@ -5,7 +5,8 @@
 #include "api/api.h"
 
 /* Hands a result over to the caller, or frees it when s is a failure. */
-assay_status api_hand_result(assay_status s, assay_result *made, assay_result **out);
+assay_status api_hand_result(assay_status s, assay_result *made, assay_result **out,
+                             assay_error *err);
 /* From a document; `shown` is what messages call it, `kind` what it must be, or NULL. */
 assay_status api_result_read(str text, const char *shown, const char *kind, assay_result **out,
                              assay_error *err);

@@ -131,7 +131,7 @@ static assay_value public_value(const assay_result *of, const field_value *v)
 assay_status assay_result_get(const assay_result *of, const char *path, assay_value *out,
                               assay_error *err)
 {
-    err_clear(err);
+    api_begin(err);
     field_value v = value_at(of, path);
     if (v.type == VALUE_NONE && *path && !fields_find(of->kind->of, str_of(path)))
         return err_fail(err, ASSAY_ERR_USAGE, "no '%s' in %s", path, of->kind->what);

@@ -24,7 +24,7 @@ assay_status assay_scale(assay_model *model, const assay_options *options, assay
 {
     assay_options none;
     const assay_options *o = api_options(options, &none);
-    err_clear(err);
+    api_begin(err);
     *out = NULL;
     if (!o->scaling.ranges.n)
         return err_fail(err, ASSAY_ERR_USAGE,
@@ -32,7 +32,7 @@ assay_status assay_scale(assay_model *model, const assay_options *options, assay
                         "batch=1..64.");
     assay_result *r = job_result_new(&scaling_kind, JOB_ANALYSIS_BYTES);
     assay_status s = r ? job_scale(model, o, r->arena, r->data, err) : err_no_memory(err);
-    TRY(api_hand_result(s, r, out));
+    TRY(api_hand_result(s, r, out, err));
     assert(r);
     return judge_strict(o, r->data, err);
 }

@@ -3,6 +3,7 @@
 
 #include "api/api.h"
 #include "base/amount.h"
+#include "base/memory.h"
 #include "study/scaling.h"
 
 enum { DECIMALS_MAX = 4 };
@@ -118,7 +119,7 @@ static bool read_range(numbers *l, str text, job_range *r)
 assay_status api_set_range(assay_options *o, str name, str text, assay_error *err)
 {
     job_range r = {.name = str_copy(o->arena, name)};
-    numbers *l = calloc(1, sizeof *l);
+    numbers *l = memory_zeroed(1, sizeof *l);
     if (!l || !r.name.p) {
         free(l);
         return err_no_memory(err);

@@ -155,12 +155,12 @@ assay_status assay_store_trend(assay_store *db, const assay_trend_request *reque
     assay_trend_request r;
     assay_error own;
     err = err ? err : &own;
-    err_clear(err);
+    api_begin(err);
     *out = NULL;
     TRY(TAKE(request, r, err));
     assay_result *made = job_result_new(&trend_kind, TREND_BYTES);
     assay_status s = made ? fill_trend(db, &r, made, err) : err_no_memory(err);
-    TRY(api_hand_result(s, made, out));
+    TRY(api_hand_result(s, made, out, err));
     assert(made);
     return verdict_of(made->data, err);
 }

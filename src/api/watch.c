@@ -5,6 +5,7 @@
 
 #include "api/result.h"
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/process.h"
 #include "base/sbuf.h"
 #include "measure/follow.h"
@@ -99,10 +100,10 @@ assay_status assay_watch(const char *const *argv, int64_t pid, const assay_optio
                          const assay_watch_hooks *hooks, assay_result **out, assay_error *err)
 {
     const assay_options none = api_default_options();
-    err_clear(err);
+    api_begin(err);
     *out = NULL;
     TRY(api_check_size(hooks, err));
-    assay_result *of = calloc(1, sizeof *of);
+    assay_result *of = memory_zeroed(1, sizeof *of);
     if (of)
         *of = (assay_result){.kind = &profile_kind, .p = profile_new(JOB_PROFILE_BYTES)};
     assay_status s = of && of->p ? follow(argv && *argv ? argv : NULL, pid,

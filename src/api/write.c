@@ -5,6 +5,7 @@
 
 #include "api/result.h"
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "jobs/race.h"
 #include "profile/pipeline.h"
@@ -32,7 +33,7 @@ report_options api_screen(const assay_options *o)
 assay_status api_hand_text(assay_status s, sbuf *text, char **out, size_t *n, assay_error *err)
 {
     sbuf_cstr(text);
-    if (s == ASSAY_OK && text->failed)
+    if (s == ASSAY_OK && (text->failed || memory_lacked()))
         s = err_no_memory(err);
     if (s != ASSAY_OK) {
         sbuf_free(text);
@@ -75,8 +76,8 @@ static assay_status put_page(const assay_result *const *list, size_t n, const as
                              sbuf *out, assay_error *err)
 {
     const page_how how = {.no_graphs = o->view.no_graphs, .no_details = o->view.no_details};
-    sbuf *texts = calloc(n, sizeof *texts);
-    str *documents = calloc(n, sizeof *documents);
+    sbuf *texts = memory_zeroed(n, sizeof *texts);
+    str *documents = memory_zeroed(n, sizeof *documents);
     assay_status s = texts && documents ? ASSAY_OK : err_no_memory(err);
     for (size_t i = 0; s == ASSAY_OK && i < n; i++) {
         assert(texts && documents);
@@ -166,7 +167,7 @@ assay_status assay_result_write(const assay_result *of, const char *format,
     const assay_options *o = api_options(options, &none);
     const writing w = {of, str_of(format), o, api_screen(o)};
     sbuf out = {0};
-    err_clear(err);
+    api_begin(err);
     *text = NULL;
     *n = 0;
     return api_hand_text(write_one(&w, &out, err), &out, text, n, err);
@@ -196,7 +197,7 @@ assay_status assay_results_write(const assay_result *const *results, size_t n_re
     const assay_options *o = api_options(options, &none);
     writing w = {NULL, str_of(format), o, api_screen(o)};
     sbuf out = {0};
-    err_clear(err);
+    api_begin(err);
     *text = NULL;
     *n = 0;
     if (n_results < 1 || n_results > RESULTS_MOST)
@@ -212,7 +213,7 @@ assay_status assay_dashboard(char **text, size_t *n, assay_error *err)
 {
     const page_how how = {.dashboard = true};
     sbuf out = {0};
-    err_clear(err);
+    api_begin(err);
     *text = NULL;
     *n = 0;
     return api_hand_text(report_page(NULL, 0, &how, &out, err), &out, text, n, err);

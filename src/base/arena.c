@@ -16,6 +16,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/memory.h"
+
 #if defined(__SANITIZE_ADDRESS__)
 #define ARENA_ASAN 1
 #elif defined(__has_feature)
@@ -59,7 +61,7 @@ struct arena {
 
 arena *arena_new(size_t limit_bytes)
 {
-    arena *a = calloc(1, sizeof *a);
+    arena *a = memory_zeroed(1, sizeof *a);
     if (!a)
         return NULL;
     a->left = a->limit = limit_bytes < SIZE_MAX / 2 ? limit_bytes : SIZE_MAX / 2;
@@ -110,7 +112,7 @@ static void populate(block *b, size_t size)
 
 static block *block_new(size_t cap)
 {
-    block *b = calloc(1, sizeof *b + cap);
+    block *b = memory_zeroed(1, sizeof *b + cap);
     if (!b)
         return NULL;
     populate(b, sizeof *b + cap);

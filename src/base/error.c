@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 void err_clear(assay_error *err)
@@ -32,6 +33,8 @@ static assay_status set_error(assay_error *err, assay_status code, uint64_t offs
         return code;
     if (err->code != ASSAY_OK)
         return err->code;
+    if (memory_lacked() && code != ASSAY_ERR_SYSTEM && code != ASSAY_ERR_INTERRUPTED)
+        return err_no_memory(err); /* what looks wrong may only be unfinished */
     if (vsnprintf(raw, sizeof raw, fmt, ap) < 0)
         raw[0] = '\0';
     err->code = code;

@@ -1,9 +1,4 @@
-/* Files. Only this file opens them.
- *
- * An output is a hidden temporary beside its target, opened with O_EXCL and a fresh name, and
- * renamed over the target when it is complete. What is no regular file (a device, a pipe, a
- * descriptor by its /dev name) cannot be replaced and is written straight.
- */
+/* Files that are read, folders, temporary folders. Only this file and file_out.c open them. */
 #include "base/file.h"
 
 #include <dirent.h>
@@ -16,9 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/rng.h"
-#include "base/sbuf.h"
+#include "base/file_impl.h"
+#include "base/memory.h"
 #include "base/vec.h"
 
 const char *file_shown(const char *path, char buf[FILE_SHOWN])
@@ -54,7 +48,16 @@ file_info file_stat(const char *path)
     };
 }
 
-static assay_status fail_file(const char *path, const char *what, int error, assay_error *err)
+int file_open(const char *path, int flags)
+{
+    int fd;
+    do
+        fd = open(path, flags | O_CLOEXEC | O_NOCTTY, 0666);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+assay_status file_fail(const char *path, const char *what, int error, assay_error *err)
 {
     char name[FILE_SHOWN];
     file_shown(path, name);
@@ -67,6 +70,15 @@ static assay_status fail_file(const char *path, const char *what, int error, ass
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
+
+int file_open_error(const char *path)
+{
+    int fd = file_open(path, O_RDWR | O_NONBLOCK);
+    if (fd < 0)
+        return errno;
+    close(fd);
+    return 0;
+}
 
 static assay_status refuse_kind(const char *path, mode_t mode, assay_error *err)
 {
@@ -87,12 +99,12 @@ assay_status file_open_read(const char *path, int *fd, uint64_t *size, assay_err
     struct stat st;
     *fd = -1;
     if (stat(path, &st) != 0)
-        return fail_file(path, "open", errno, err);
+        return file_fail(path, "open", errno, err);
     if (!S_ISREG(st.st_mode)) /* before open(), which may block or act on a device */
         return refuse_kind(path, st.st_mode, err);
-    int opened = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    int opened = file_open(path, O_RDONLY | O_NONBLOCK);
     if (opened < 0)
-        return fail_file(path, "open", errno, err);
+        return file_fail(path, "open", errno, err);
     if (fstat(opened, &st) != 0 || !S_ISREG(st.st_mode)) {
         close(opened);
         return refuse_kind(path, st.st_mode, err);
@@ -114,8 +126,9 @@ assay_status file_list(const char *folder, arena *a, str **names, uint32_t *n, a
     bool good = true;
     *n = 0;
     if (!dir)
-        return fail_file(folder, "open", errno, err);
-    for (struct dirent *e; good && (e = readdir(dir));) {
+        return file_fail(folder, "open", errno, err);
+    errno = 0;
+    for (struct dirent *e; good && (e = readdir(dir)); errno = 0) {
         if (e->d_name[0] == '.')
             continue;
         str name = str_copy(a, str_of(e->d_name)), *slot = VEC_PUSH(a, &list);
@@ -123,7 +136,10 @@ assay_status file_list(const char *folder, arena *a, str **names, uint32_t *n, a
         if (good)
             *slot = name;
     }
+    int error = good ? errno : 0;
     closedir(dir);
+    if (error)
+        return file_fail(folder, "read", error, err);
     if (!good)
         return err_no_memory(err);
     if (list.n)
@@ -145,7 +161,7 @@ static bool make_room(growing *g, uint64_t max_bytes)
         return true;
     if (cap / 2 > max_bytes) /* one byte past the maximum is enough to see that there is more */
         cap = (size_t)max_bytes + 1 > g->n ? (size_t)max_bytes + 1 : g->n + 1;
-    char *p = realloc(g->p, cap);
+    char *p = memory_resize(g->p, cap);
     if (!p)
         return false;
     g->p = p;
@@ -166,7 +182,7 @@ static assay_status read_to_end(int fd, const char *name, uint64_t max_bytes, gr
         if (got == 0)
             return ASSAY_OK;
         if (got < 0 && errno != EINTR)
-            return fail_file(name, "read", errno, err);
+            return file_fail(name, "read", errno, err);
         g->n += got > 0 ? (size_t)got : 0;
     }
 }
@@ -187,9 +203,9 @@ assay_status file_read_all(const char *path, uint64_t max_bytes, arena *a, str *
     *out = (str){NULL, 0};
     if (max_bytes > UINT32_MAX - 1)
         max_bytes = UINT32_MAX - 1;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int fd = file_open(path, O_RDONLY);
     if (fd < 0)
-        return fail_file(path, "open", errno, err);
+        return file_fail(path, "open", errno, err);
     assay_status status = fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)
                               ? refuse_kind(path, st.st_mode, err)
                               : read_to_end(fd, file_shown(path, name), max_bytes, &g, err);
@@ -203,7 +219,7 @@ assay_status file_read_all(const char *path, uint64_t max_bytes, arena *a, str *
 int64_t file_read_small(const char *path, char *buf, size_t cap)
 {
     size_t n = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    int fd = file_open(path, O_RDONLY | O_NONBLOCK);
     if (fd < 0 || cap == 0)
         return -1;
     for (ssize_t got = 1; got != 0 && n + 1 < cap; n += got > 0 ? (size_t)got : 0) {
@@ -258,264 +274,4 @@ void file_drop_folder(char *path)
     if (path)
         file_remove_folder(path);
     free(path);
-}
-
-/* ---- writing --------------------------------------------------------------------------------- */
-
-enum { BUFFER = 64 << 10, NAME_TRIES = 100 };
-
-struct file_out {
-    int fd;
-    uint64_t pos; /* bytes written and skipped, those in the buffer included */
-    char *target; /* NULL when written straight */
-    char *temporary;
-    char *shown;
-    size_t n;
-    char buffer[BUFFER];
-};
-
-static void out_free(file_out *f)
-{
-    if (f->fd >= 0)
-        close(f->fd);
-    free(f->target);
-    free(f->temporary);
-    free(f->shown);
-    free(f);
-}
-
-void file_out_abandon(file_out *f)
-{
-    if (!f)
-        return;
-    if (f->temporary)
-        unlink(f->temporary);
-    out_free(f);
-}
-
-/* Creates every folder on the way to path. One that is there already is fine. */
-static int make_parents(const char *path)
-{
-    char *copy = strdup(path);
-    if (!copy)
-        return ENOMEM;
-    int error = 0;
-    for (char *slash = strchr(copy + 1, '/'); slash && !error; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(copy, 0777) != 0 && errno != EEXIST && !file_stat(copy).is_dir)
-            error = errno;
-        *slash = '/';
-    }
-    free(copy);
-    return error;
-}
-
-/* Opens a new file beside the target. Its name does not hold the target's, which may be as long as
- * the system allows. */
-static int open_temporary(const char *target, char **name)
-{
-    const char *slash = strrchr(target, '/');
-    int folder = slash ? (int)(slash - target) + 1 : 0;
-    rng r;
-    rng_seed(&r, clock_mono_ns() ^ (uint64_t)getpid() << 32);
-    for (int i = 0; i < NAME_TRIES; i++) {
-        if (asprintf(name, "%.*s.assay-%016" PRIx64 ".tmp", folder, target, rng_next(&r)) < 0) {
-            *name = NULL;
-            errno = ENOMEM;
-            return -1;
-        }
-        int fd = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0)
-            return fd;
-        int error = errno;
-        free(*name);
-        *name = NULL;
-        errno = error;
-        if (error != EEXIST)
-            return -1;
-    }
-    return -1;
-}
-
-/* /dev/stdout and its like are the open descriptor itself: opening them again would start a second
- * position in the same file. -1 when path is no such name. */
-static int named_descriptor(const char *path)
-{
-    int fd, end = 0;
-    if (strcmp(path, "/dev/stdout") == 0)
-        return 1;
-    if (strcmp(path, "/dev/stderr") == 0)
-        return 2;
-    if (sscanf(path, "/dev/fd/%9d%n", &fd, &end) == 1 && path[end] == '\0' && fd >= 0)
-        return fd;
-    return -1;
-}
-
-static int open_straight(const char *path)
-{
-    int fd = named_descriptor(path);
-    return fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-}
-
-/* A link is followed, so that the file it points at is replaced and not the link. */
-static char *resolve_path(const char *path, bool exists)
-{
-    char *real = exists ? realpath(path, NULL) : NULL;
-    return real ? real : strdup(path);
-}
-
-static assay_status open_beside(file_out *f, const char *path, const struct stat *st,
-                                assay_error *err)
-{
-    if (st && access(path, W_OK) != 0)
-        return fail_file(path, "replace", errno, err);
-    f->target = resolve_path(path, st != NULL);
-    if (!f->target)
-        return err_no_memory(err);
-    int error = st ? 0 : make_parents(path);
-    if (!error) {
-        f->fd = open_temporary(f->target, &f->temporary);
-        error = f->fd < 0 ? errno : 0;
-    }
-    if (error)
-        return err_fail_errno(err, ASSAY_ERR_SYSTEM, error, "%s: cannot write: %s", f->shown,
-                              strerror(error));
-    if (st && fchmod(f->fd, st->st_mode & 07777) != 0)
-        return fail_file(path, "write", errno, err);
-    return ASSAY_OK;
-}
-
-static assay_status open_for(file_out *f, const char *path, assay_error *err)
-{
-    struct stat st;
-    size_t n = strlen(path);
-    bool exists = stat(path, &st) == 0;
-    if (n == 0)
-        return err_fail(err, ASSAY_ERR_SYSTEM, "empty output file name");
-    if ((exists && S_ISDIR(st.st_mode)) || path[n - 1] == '/')
-        return err_fail(err, ASSAY_ERR_SYSTEM, "%s: is a folder. Name the output file in it.",
-                        f->shown);
-    if (named_descriptor(path) < 0 && (!exists || S_ISREG(st.st_mode)))
-        return open_beside(f, path, exists ? &st : NULL, err);
-    f->fd = open_straight(path);
-    return f->fd < 0 ? fail_file(path, "write", errno, err) : ASSAY_OK;
-}
-
-assay_status file_out_open(const char *path, file_out **out, assay_error *err)
-{
-    char name[FILE_SHOWN];
-    file_out *f = calloc(1, sizeof *f);
-    *out = NULL;
-    if (!f)
-        return err_no_memory(err);
-    f->fd = -1;
-    f->shown = strdup(file_shown(path, name));
-    assay_status status = f->shown ? open_for(f, path, err) : err_no_memory(err);
-    if (status != ASSAY_OK)
-        file_out_abandon(f);
-    else
-        *out = f;
-    return status;
-}
-
-static assay_status write_all(file_out *f, const char *p, size_t n, assay_error *err)
-{
-    while (n > 0) {
-        ssize_t done = write(f->fd, p, n);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done < 0)
-            return err_fail_errno(err, ASSAY_ERR_SYSTEM, errno, "%s: write failed: %s", f->shown,
-                                  strerror(errno));
-        p += done;
-        n -= (size_t)done;
-    }
-    return ASSAY_OK;
-}
-
-static assay_status flush_buffer(file_out *f, assay_error *err)
-{
-    size_t n = f->n;
-    f->n = 0;
-    return write_all(f, f->buffer, n, err);
-}
-
-assay_status file_out_write(file_out *f, const void *p, size_t n, assay_error *err)
-{
-    f->pos += n;
-    if (n > BUFFER - f->n)
-        TRY(flush_buffer(f, err));
-    if (n > BUFFER)
-        return write_all(f, p, n, err);
-    if (n)
-        memcpy(f->buffer + f->n, p, n);
-    f->n += n;
-    return ASSAY_OK;
-}
-
-/* A pipe has no holes: it gets the zeros that a reader of the file would see. */
-static assay_status write_zeros(file_out *f, uint64_t n, assay_error *err)
-{
-    static const char zeros[4096] = {0};
-    for (; n > 0; n -= n < sizeof zeros ? n : sizeof zeros)
-        TRY(file_out_write(f, zeros, n < sizeof zeros ? (size_t)n : sizeof zeros, err));
-    return ASSAY_OK;
-}
-
-assay_status file_out_hole(file_out *f, uint64_t n, assay_error *err)
-{
-    if (!f->temporary)
-        return write_zeros(f, n, err);
-    TRY(flush_buffer(f, err));
-    if (n > INT64_MAX - f->pos || lseek(f->fd, (off_t)n, SEEK_CUR) < 0)
-        return err_fail(err, ASSAY_ERR_SYSTEM,
-                        "%s: write failed: a hole of %" PRIu64 " bytes is too large", f->shown, n);
-    f->pos += n;
-    return ASSAY_OK;
-}
-
-/* A hole at the end has no length until the file is told its own. */
-static assay_status finish(file_out *f, assay_error *err)
-{
-    TRY(flush_buffer(f, err));
-    bool failed = f->temporary && ftruncate(f->fd, (off_t)f->pos) != 0;
-    failed = close(f->fd) != 0 || failed;
-    f->fd = -1;
-    if (failed || (f->temporary && rename(f->temporary, f->target) != 0))
-        return err_fail_errno(err, ASSAY_ERR_SYSTEM, errno, "%s: write failed: %s", f->shown,
-                              strerror(errno));
-    free(f->temporary);
-    f->temporary = NULL;
-    return ASSAY_OK;
-}
-
-assay_status file_out_commit(file_out *f, assay_error *err)
-{
-    assay_status status = finish(f, err);
-    file_out_abandon(f);
-    return status;
-}
-
-assay_status file_make_parents(const char *path, assay_error *err)
-{
-    int error = make_parents(path);
-    return error ? fail_file(path, "write", error, err) : ASSAY_OK;
-}
-
-assay_status file_append(const char *path, const void *p, size_t n, assay_error *err)
-{
-    const char *at = p;
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
-    ssize_t done = fd < 0 ? -1 : 0;
-    while (done >= 0 && n > 0) {
-        done = write(fd, at, n);
-        if (done < 0 && errno == EINTR)
-            done = 0;
-        at += done > 0 ? done : 0;
-        n -= done > 0 ? (size_t)done : 0;
-    }
-    int error = done < 0 ? errno : 0;
-    if (fd >= 0 && close(fd) != 0 && !error)
-        error = errno;
-    return error ? fail_file(path, "write", error, err) : ASSAY_OK;
 }

@@ -16,6 +16,9 @@ typedef struct file_info {
 /* Never fails: a path that cannot be asked about does not exist. */
 file_info file_stat(const char *path);
 
+/* Why the file cannot be opened for reading and writing, as an errno; 0 if it can. */
+int file_open_error(const char *path);
+
 /* Opens a regular file for reading; folders, pipes and devices are refused with a sentence. */
 assay_status file_open_read(const char *path, int *fd, uint64_t *size, assay_error *err);
 /* The names in a folder without hidden ones, sorted, in the arena. */

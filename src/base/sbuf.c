@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 enum { FIRST = 256 };
 
 void sbuf_free(sbuf *b)
@@ -27,7 +29,7 @@ static bool reserve(sbuf *b, size_t n)
     size_t cap = b->cap ? b->cap : FIRST;
     while (cap <= b->n + n)
         cap *= 2;
-    char *p = realloc(b->p, cap);
+    char *p = memory_resize(b->p, cap);
     if (!p) {
         b->failed = true;
         return false;

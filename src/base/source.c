@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/memory.h"
 
 enum {
     PAGE = 4096,
@@ -40,10 +41,10 @@ struct source_file {
 static struct source_file *file_new(const char *path)
 {
     size_t n = strlen(path) + 1;
-    struct source_file *f = calloc(1, sizeof *f + n);
+    struct source_file *f = memory_zeroed(1, sizeof *f + n);
     if (!f)
         return NULL;
-    f->buffer = malloc(BUFFER);
+    f->buffer = memory_alloc(BUFFER);
     if (!f->buffer) {
         free(f);
         return NULL;
@@ -55,7 +56,7 @@ static struct source_file *file_new(const char *path)
 
 assay_status source_open(const char *path, source **out, assay_error *err)
 {
-    source *s = calloc(1, sizeof *s);
+    source *s = memory_zeroed(1, sizeof *s);
     *out = NULL;
     if (!s || !(s->file = file_new(path))) {
         free(s);
@@ -73,7 +74,7 @@ assay_status source_open(const char *path, source **out, assay_error *err)
 
 assay_status source_memory(const void *p, uint64_t size, source **out, assay_error *err)
 {
-    source *s = calloc(1, sizeof *s);
+    source *s = memory_zeroed(1, sizeof *s);
     *out = s;
     if (!s)
         return err_no_memory(err);

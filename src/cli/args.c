@@ -231,8 +231,10 @@ static assay_status place_list(cli_args *a, assay_error *err)
     if (!a->model.list)
         return ASSAY_OK;
     a->model.split = strdup(a->model.list);
-    if (!a->model.split)
+    if (!a->model.split) {
+        strcpy(err->message, "out of memory");
         return err->code = ASSAY_ERR_SYSTEM;
+    }
     for (char *w = strtok_r(a->model.split, ", ", &rest); w && s == ASSAY_OK;
          w = strtok_r(NULL, ", ", &rest))
         s = keep_word(a, w, err);

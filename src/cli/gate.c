@@ -185,9 +185,8 @@ static int analyze_and_show(cli_job *j)
     if (code)
         return code;
     cli_describe_screen(j->args);
-    code = cli_job_write(j);
-    int shown = cli_job_show(j);
-    code = code ? code : shown ? shown : (int)j->verdict;
+    code = cli_job_show_and_write(j);
+    code = code ? code : (int)j->verdict;
     return code || !cli_gate_wanted(&g, j->args) ? code : cli_gate_judge(&g, j, false);
 }
 

@@ -195,7 +195,7 @@ int cli_job_analyze(cli_job *j)
     if (j->verdict == ASSAY_OK)
         return ASSAY_OK;
     cli_complain(&err);
-    return j->profile ? ASSAY_OK : (int)j->verdict;
+    return j->profile && j->verdict != ASSAY_ERR_SYSTEM ? ASSAY_OK : (int)j->verdict;
 }
 
 int cli_job_show(cli_job *j)
@@ -277,6 +277,12 @@ int cli_job_write(cli_job *j)
     return j->failed ? ASSAY_OK : cli_job_keep(j);
 }
 
+int cli_job_show_and_write(cli_job *j)
+{
+    int code = cli_job_show(j);
+    return code ? code : cli_job_write(j);
+}
+
 int cli_job_open_outputs(cli_job *j)
 {
     return open_outputs(j);
@@ -300,8 +306,14 @@ int cli_job_result(const char *word, assay_result **out, int *code)
 {
     char schema[ASSAY_SCHEMA_BYTES];
     assay_error err;
-    if (!ends_in(word, ".json") || assay_result_schema(word, schema, &err) != ASSAY_OK ||
-        strncmp(schema, "assay.", 6) != 0 || strcmp(schema, "assay.model") == 0)
+    if (!ends_in(word, ".json"))
+        return 0;
+    assay_status s = assay_result_schema(word, schema, &err);
+    if (s == ASSAY_ERR_SYSTEM) {
+        *code = cli_complain(&err);
+        return -1;
+    }
+    if (s != ASSAY_OK || strncmp(schema, "assay.", 6) != 0 || strcmp(schema, "assay.model") == 0)
         return 0;
     if (assay_result_read(word, "profile", out, &err) == ASSAY_OK)
         return 1;
@@ -330,12 +342,11 @@ static int make_and_show(cli_job *j, cli_make_fn *make, const char *view)
     j->verdict = make(j->model, j->args->options, &j->profile, &err);
     if (j->verdict != ASSAY_OK)
         cli_complain(&err);
-    if (!j->profile)
+    if (!j->profile || j->verdict == ASSAY_ERR_SYSTEM)
         return (int)j->verdict;
     cli_describe_screen(j->args);
-    code = cli_job_write(j);
-    int shown = cli_job_show(j);
-    return code ? code : shown ? shown : (int)j->verdict;
+    code = cli_job_show_and_write(j);
+    return code ? code : (int)j->verdict;
 }
 
 int cli_job_view(cli_args *args, cli_make_fn *make, const char *view)
@@ -378,13 +389,13 @@ int cli_views(cli_job *j, const assay_result *const *results, size_t n_results)
     const shown what = {results, n_results};
     int code = ASSAY_OK;
     cli_describe_screen(j->args);
+    if (j->stdout_format)
+        code = write_view(j, &what, j->stdout_format, NULL);
     for (int i = 0; i < j->n_files && !code; i++) {
         assay_output *file = j->files[i].out;
         j->files[i].out = NULL;
         code = write_view(j, &what, j->files[i].format, file);
     }
-    if (!code && j->stdout_format)
-        code = write_view(j, &what, j->stdout_format, NULL);
     return code;
 }
 

@@ -37,6 +37,8 @@ int cli_job_result(const char *word, assay_result **out, int *code);
 int cli_job_analyze(cli_job *j); /* 0 also when there is a profile and a complaint: see verdict */
 int cli_job_show(cli_job *j);    /* on stdout, as was asked for */
 int cli_job_write(cli_job *j);   /* into the files and the history */
+/* Both: a result that takes no time is not kept when it could not be shown. A measured one is written first. */
+int cli_job_show_and_write(cli_job *j);
 void cli_job_close(cli_job *j);
 
 /* A command that is one function of the library on one model, shown in a view of its own: the exit code. */

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/memory.h"
+
 typedef struct nvml_device *nvml_handle;
 typedef struct nvml_rates {
     unsigned gpu, memory; /* percent */
@@ -127,7 +129,7 @@ static assay_status start_monitor(gpu_monitor *m, uint32_t index, assay_error *e
 
 assay_status gpu_monitor_open(uint32_t index, gpu_monitor **out, assay_error *err)
 {
-    gpu_monitor *m = calloc(1, sizeof *m);
+    gpu_monitor *m = memory_zeroed(1, sizeof *m);
     *out = NULL;
     if (!m)
         return err_no_memory(err);

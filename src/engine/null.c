@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "engine/engine_impl.h"
 
 typedef struct null_engine {
@@ -110,7 +111,7 @@ static assay_status null_session_open(engine *base, const engine_model *model,
         script->opened(script->context, model, o);
     if (script->session_failure)
         return fail_as(script, script->session_failure, err);
-    null_session *s = calloc(1, sizeof *s);
+    null_session *s = memory_zeroed(1, sizeof *s);
     if (!s)
         return err_no_memory(err);
     s->base.ops = base->ops;
@@ -157,7 +158,7 @@ static assay_status null_job_open(engine_session *s, const engine_tensor *inputs
                                   assay_error *err)
 {
     (void)inputs;
-    null_job *j = calloc(1, sizeof *j);
+    null_job *j = memory_zeroed(1, sizeof *j);
     if (!j)
         return err_no_memory(err);
     j->base = (engine_job){.ops = s->ops, .session = s};
@@ -235,7 +236,7 @@ static const engine_ops null_ops = {
 assay_status engine_null_open(const engine_config *config, engine **out, assay_error *err)
 {
     static const engine_script empty = {0};
-    null_engine *e = calloc(1, sizeof *e);
+    null_engine *e = memory_zeroed(1, sizeof *e);
     if (!e)
         return err_no_memory(err);
     e->script = config->script ? config->script : &empty;

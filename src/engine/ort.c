@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "engine/ort_impl.h"
 
 #define ORT_LOG_WARNING 2
@@ -107,7 +108,7 @@ static assay_status start_runtime(ort_engine *e, const engine_config *config, as
 
 assay_status engine_ort_open(const engine_config *config, engine **out, assay_error *err)
 {
-    ort_engine *e = calloc(1, sizeof *e);
+    ort_engine *e = memory_zeroed(1, sizeof *e);
     if (!e)
         return err_no_memory(err);
     e->base.ops = &ort_ops;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "engine/ort_impl.h"
 
 typedef enum append_kind { APPEND_CUDA, APPEND_TENSORRT, APPEND_BY_NAME } append_kind;
@@ -66,8 +67,8 @@ static void add_pair(pairs *p, const char *key, const char *value)
 static bool make_pairs(const engine_options *o, const char *number, pairs *p)
 {
     size_t room = (size_t)o->n_provider_options + 1;
-    p->keys = calloc(room, sizeof *p->keys);
-    p->values = calloc(room, sizeof *p->values);
+    p->keys = memory_zeroed(room, sizeof *p->keys);
+    p->values = memory_zeroed(room, sizeof *p->values);
     if (!p->keys || !p->values)
         return false;
     if (number && *number)

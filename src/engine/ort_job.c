@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "engine/ort_impl.h"
 #include "ir/graph.h"
 
@@ -34,9 +35,9 @@ void ort_job_close(engine_job *base)
 
 static assay_status prepare(ort_engine_job *j, const engine_tensor *inputs, assay_error *err)
 {
-    j->inputs = calloc((size_t)j->n_inputs + 1, sizeof *j->inputs);
-    j->outputs = calloc((size_t)j->n_outputs + 1, sizeof *j->outputs);
-    j->output_dims = calloc((size_t)j->n_outputs + 1, sizeof *j->output_dims);
+    j->inputs = memory_zeroed((size_t)j->n_inputs + 1, sizeof *j->inputs);
+    j->outputs = memory_zeroed((size_t)j->n_outputs + 1, sizeof *j->outputs);
+    j->output_dims = memory_zeroed((size_t)j->n_outputs + 1, sizeof *j->output_dims);
     if (!j->inputs || !j->outputs || !j->output_dims)
         return err_no_memory(err);
     for (uint32_t i = 0; i < j->n_inputs; i++)
@@ -48,7 +49,7 @@ assay_status ort_job_open(engine_session *base, const engine_tensor *inputs, eng
                           assay_error *err)
 {
     ort_engine_session *s = (ort_engine_session *)base;
-    ort_engine_job *j = malloc(sizeof *j);
+    ort_engine_job *j = memory_alloc(sizeof *j);
     if (!j)
         return err_no_memory(err);
     *j = (ort_engine_job){
@@ -99,7 +100,7 @@ static assay_status read_shape(ort_engine_job *j, uint32_t index, const ort_tens
         return err_fail(err, ASSAY_ERR_UNSUPPORTED, "an output has more than %d dimensions",
                         IR_MAX_RANK);
     if (!j->output_dims[index])
-        j->output_dims[index] = calloc(IR_MAX_RANK, sizeof(int64_t));
+        j->output_dims[index] = memory_zeroed(IR_MAX_RANK, sizeof(int64_t));
     if (!j->output_dims[index])
         return err_no_memory(err);
     out->dtype = ort_dtype(element);

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/sbuf.h"
 #include "base/text.h"
 #include "engine/ort_guard.h"
@@ -257,7 +258,7 @@ static assay_status create_somewhere(ort_engine_session *s, const engine_model *
 
 static assay_status view_weights(ort_engine_session *s, const engine_options *o, assay_error *err)
 {
-    s->weights = calloc((size_t)o->n_weights + 1, sizeof *s->weights);
+    s->weights = memory_zeroed((size_t)o->n_weights + 1, sizeof *s->weights);
     if (!s->weights)
         return err_no_memory(err);
     for (; s->n_weights < o->n_weights; s->n_weights++)
@@ -294,7 +295,7 @@ static assay_status fill_session(ort_engine_session *s, const engine_model *mode
 assay_status ort_session_open(engine *e, const engine_model *model, const engine_options *options,
                               engine_session **out, assay_error *err)
 {
-    ort_engine_session *s = calloc(1, sizeof *s);
+    ort_engine_session *s = memory_zeroed(1, sizeof *s);
     if (!s)
         return err_no_memory(err);
     s->base.ops = e->ops;
@@ -344,7 +345,7 @@ assay_status ort_profile_end(engine_session *base, const char **path, assay_erro
     TRY(ort_check(&e->api, e->api.end_profiling(s->session, e->strings, &name),
                   "did not write its profile", err));
     free(s->trace_path);
-    s->trace_path = name && *name ? strdup(name) : NULL;
+    s->trace_path = name && *name ? memory_strdup(name) : NULL;
     bool none = !name || !*name;
     ort_status *freed = name ? e->api.allocator_free(e->strings, name) : NULL;
     if (freed)

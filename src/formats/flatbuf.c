@@ -1,13 +1,15 @@
 /* FlatBuffers, every access checked; see flatbuf.h. */
 #include "formats/flatbuf.h"
 
+#include "base/memory.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 flat *flat_new(source *src, assay_error *err)
 {
-    flat *f = calloc(1, sizeof *f);
+    flat *f = memory_zeroed(1, sizeof *f);
     assert(src && err);
     if (f) {
         f->src = src;

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "formats/image_impl.h"
 
 #ifdef ASSAY_HAS_PNG
@@ -63,7 +64,7 @@ assay_status image_room(const decoding *d, uint64_t width, uint64_t height)
             (unsigned long long)IMAGE_PIXELS);
     d->out->width = (uint32_t)width;
     d->out->height = (uint32_t)height;
-    d->out->rgb = calloc((size_t)(width * height), 3);
+    d->out->rgb = memory_zeroed((size_t)(width * height), 3);
     return d->out->rgb ? ASSAY_OK : err_no_memory(d->err);
 }
 

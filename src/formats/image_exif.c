@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "formats/image_impl.h"
 
 enum { TAG_ORIENTATION = 0x0112, TYPE_SHORT = 3, ENTRY_BYTES = 12 };
@@ -67,7 +68,7 @@ assay_status image_upright(image *i, int orientation, assay_error *err)
     uint32_t width = turned ? i->height : i->width, height = turned ? i->width : i->height;
     if (orientation == 1)
         return ASSAY_OK;
-    uint8_t *rgb = malloc((size_t)width * height * 3);
+    uint8_t *rgb = memory_alloc((size_t)width * height * 3);
     if (!rgb)
         return err_no_memory(err);
     for (uint32_t y = 0; y < height; y++)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/num.h"
 #include "formats/image.h"
 
@@ -101,8 +102,8 @@ static void put_pixel(const image_want *w, uint32_t y, uint32_t x, const float p
 
 assay_status image_put(const image *im, const image_want *w, void *data, assay_error *err)
 {
-    float *row = malloc(sizeof *row * 3 * im->width);
-    span *across = malloc(sizeof *across * w->width);
+    float *row = memory_alloc(sizeof *row * 3 * im->width);
+    span *across = memory_alloc(sizeof *across * w->width);
     bool ready = row && across;
     for (uint32_t x = 0; ready && x < w->width; x++)
         across[x] = span_of(x, w->width, im->width);

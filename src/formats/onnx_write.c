@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "formats/onnx_write_impl.h"
 
 #define SCRATCH_BYTES ((size_t)1 << 30)
@@ -394,7 +395,7 @@ static assay_status measure_model(onnx_writer *w, bool may_be_external)
 static assay_status prepare_writer(onnx_writer *w)
 {
     w->out.arena = arena_new(SCRATCH_BYTES);
-    w->piece = malloc(ONNX_PIECE_BYTES);
+    w->piece = memory_alloc(ONNX_PIECE_BYTES);
     w->fills = w->out.arena ? onnx_fill_plan(w->m, w->out.arena) : NULL;
     collect_marks(w);
     bool failed = w->marks[0].failed || w->marks[1].failed || w->marks[2].failed;

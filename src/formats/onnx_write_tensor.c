@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/num.h"
 #include "formats/onnx_store.h"
 #include "formats/onnx_write_impl.h"
@@ -61,7 +62,7 @@ static assay_status copy_raw(onnx_writer *w, const ir_tensor *t, const wire_sink
 /* Typed fields are decoded as a whole: one tensor is in memory. */
 static assay_status copy_typed(onnx_writer *w, const ir_tensor *t, const wire_sink *to)
 {
-    uint8_t *all = malloc((size_t)t->size_bytes);
+    uint8_t *all = memory_alloc((size_t)t->size_bytes);
     if (!all)
         return err_no_memory(w->out.err);
     assay_status s = w->m->reader.read(w->m->reader.ctx, t, all, w->out.err);

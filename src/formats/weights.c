@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/num.h"
 #include "ir/kit.h"
 
@@ -150,7 +151,7 @@ assay_status weight_set_check_places(const weight_set *w, uint32_t first, uint64
                                      assay_error *err)
 {
     uint32_t n = w->items.n - first;
-    const weight_item **sorted = calloc((size_t)n + 1, sizeof *sorted);
+    const weight_item **sorted = memory_zeroed((size_t)n + 1, sizeof *sorted);
     if (!sorted)
         return err_no_memory(err);
     for (uint32_t i = 0; i < n; i++)

@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 typedef struct wrapper {
     ir_reader self, inside;
     const ir_tensor *held; /* whose bytes are in `bytes`; NULL: nobody's */
@@ -78,7 +80,7 @@ assay_status ir_read_whole(const ir_reader *r, const ir_tensor *t, const uint8_t
     wrapper *w = r->ctx;
     assert(r->read == read_wrapped);
     if (w->held != t) {
-        uint8_t *bytes = malloc(t->size_bytes ? (size_t)t->size_bytes : 1);
+        uint8_t *bytes = memory_alloc(t->size_bytes ? (size_t)t->size_bytes : 1);
         assay_status s = bytes ? r->read(r->ctx, t, bytes, err) : err_no_memory(err);
         if (s != ASSAY_OK) {
             free(bytes);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/num.h"
 
 typedef struct frame {
@@ -337,8 +338,8 @@ static assay_status check_all(check *c)
 assay_status ir_verify(const ir_model *m, assay_error *err)
 {
     size_t values = m->values.n, graphs = m->graphs.n, nodes = m->nodes.n;
-    uint8_t *bytes = calloc(2 * values + 2 * graphs + nodes + 1, 1);
-    frame *stack = calloc(graphs + 1, sizeof *stack);
+    uint8_t *bytes = memory_zeroed(2 * values + 2 * graphs + nodes + 1, 1);
+    frame *stack = memory_zeroed(graphs + 1, sizeof *stack);
     assay_status status;
     if (bytes && stack) {
         check c = {

@@ -8,6 +8,7 @@
 #include "analyze/memory.h"
 #include "analyze/training.h"
 #include "base/clock.h"
+#include "base/memory.h"
 #include "jobs/batch.h"
 #include "jobs/hooks.h"
 #include "jobs/job.h"
@@ -17,7 +18,7 @@
 assay_result *job_result_new(const result_kind *kind, size_t limit_bytes)
 {
     arena *a = arena_new(limit_bytes);
-    assay_result *r = a ? calloc(1, sizeof *r) : NULL;
+    assay_result *r = a ? memory_zeroed(1, sizeof *r) : NULL;
     void *data = r ? arena_alloc(a, kind->of->size) : NULL;
     if (!data) {
         arena_free(a);
@@ -206,7 +207,7 @@ assay_status job_analyze(assay_model *model, const assay_options *o, assay_resul
     *out = NULL;
     TRY(job_stopped(o, err));
     arena *work = arena_new(JOB_ANALYSIS_BYTES);
-    assay_result *result = calloc(1, sizeof *result);
+    assay_result *result = memory_zeroed(1, sizeof *result);
     profile *p = profile_new(JOB_PROFILE_BYTES);
     assay_status s = work && result && p ? analyze_model(model, o, work, p, err)
                                          : err_no_memory(err);

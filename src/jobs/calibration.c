@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "jobs/calibration.h"
 
 static const char *const models[] = {
@@ -111,7 +112,7 @@ static assay_status study_all(calibrating *c, assay_error *err)
 assay_status job_calibrate_machine(const job_calibration_request *q, calibration *out,
                                    assay_error *err)
 {
-    calibrating *c = calloc(1, sizeof *c);
+    calibrating *c = memory_zeroed(1, sizeof *c);
     uint64_t began = clock_mono_ns();
     if (!c)
         return err_no_memory(err);

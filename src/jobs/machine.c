@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "jobs/calibration.h"
 #include "jobs/hooks.h"
 #include "jobs/kernels.h"
@@ -40,7 +41,7 @@ static bool report_progress(void *ctx, const char *what, double done, double pla
 static assay_status run_chain(engine *e, engine_job *job, uint32_t runs, machine_figure *out,
                               assay_error *err)
 {
-    double *rates = malloc(sizeof *rates * runs);
+    double *rates = memory_alloc(sizeof *rates * runs);
     uint32_t n = 0;
     assay_status s = rates ? ASSAY_OK : err_no_memory(err);
     for (uint32_t i = 0; s == ASSAY_OK && i < runs + CHAIN_WARMUP; i++) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "formats/onnx_read.h"
 #include "formats/stored.h"
 #include "ir/verify.h"
@@ -21,7 +22,7 @@ void job_model_free(assay_model *model)
 /* Takes ir. */
 static assay_status finish_model(ir_model *ir, str name, assay_model **out, assay_error *err)
 {
-    assay_model *m = calloc(1, sizeof *m);
+    assay_model *m = memory_zeroed(1, sizeof *m);
     assay_status s = m ? ASSAY_OK : err_no_memory(err);
     assert(ir);
     if (m)
@@ -68,7 +69,7 @@ static assay_status read_path(const char *path, ir_model **ir, assay_error *err)
 static assay_status open_row(const zoo_row *row, const char *word, assay_model **out,
                              assay_error *err)
 {
-    assay_model *m = calloc(1, sizeof *m);
+    assay_model *m = memory_zeroed(1, sizeof *m);
     arena *a = m ? arena_new(JOB_MODEL_BYTES) : NULL;
     if (a)
         *m = (assay_model){.row = row, .arena = a, .name = str_copy(a, str_of(word))};
@@ -83,7 +84,7 @@ static assay_status open_row(const zoo_row *row, const char *word, assay_model *
 
 static assay_status open_config(const char *path, assay_model **out, assay_error *err)
 {
-    assay_model *m = calloc(1, sizeof *m);
+    assay_model *m = memory_zeroed(1, sizeof *m);
     assay_status s = m ? job_model_configure(m, path, err) : err_no_memory(err);
     if (s == ASSAY_OK)
         *out = m;
@@ -120,7 +121,7 @@ static assay_status read_stored(const format_row *f, const char *path, assay_mod
 static assay_status open_stored(const format_row *f, const char *path, assay_model **out,
                                 assay_error *err)
 {
-    assay_model *m = calloc(1, sizeof *m);
+    assay_model *m = memory_zeroed(1, sizeof *m);
     if (m)
         m->arena = arena_new(JOB_MODEL_BYTES);
     assay_status s = m && m->arena ? read_stored(f, path, m, err) : err_no_memory(err);

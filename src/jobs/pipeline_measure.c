@@ -3,6 +3,7 @@
  * random: times do not depend on them. */
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "jobs/measure.h"
 #include "jobs/pipeline.h"
 
@@ -44,7 +45,7 @@ static assay_status time_model(const timing *t, assay_model *m, int64_t batch, d
 
 static assay_model *model_new(const zoo_row *row, str name)
 {
-    assay_model *m = calloc(1, sizeof *m);
+    assay_model *m = memory_zeroed(1, sizeof *m);
     if (!m || !(m->arena = arena_new(JOB_MODEL_BYTES))) {
         job_model_free(m);
         return NULL;

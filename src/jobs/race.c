@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/num.h"
 #include "jobs/hooks.h"
 #include "jobs/measure.h"
@@ -221,7 +222,7 @@ assay_status job_race(job_comparison *c, assay_model *const *models, size_t n,
     if (n != c->c.n_models)
         return err_fail(err, ASSAY_ERR_USAGE, "%u profiles but %zu models to run", c->c.n_models,
                         n);
-    race *r = calloc(1, sizeof *r);
+    race *r = memory_zeroed(1, sizeof *r);
     if (!r)
         return err_no_memory(err);
     assay_options hooked = *o;

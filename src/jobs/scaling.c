@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyze/training.h"
+#include "base/memory.h"
 #include "jobs/hooks.h"
 #include "jobs/sizes.h"
 #include "study/scaling.h"
@@ -155,7 +156,7 @@ static assay_status scale(assay_model *m, const assay_options *o, scale_work *s,
     for (uint32_t i = 0; i < o->scaling.questions.n; i++)
         plain.analysis.training |= o->scaling.questions.items[i].metric == SCALING_TRAINING;
     TRY(job_analyze(m, &plain, &base, err));
-    scaling_ask *a = calloc(1, sizeof *a);
+    scaling_ask *a = memory_zeroed(1, sizeof *a);
     scaling_request q = {.evaluate = evaluate, .ctx = a};
     assay_status status = a ? ASSAY_OK : err_no_memory(err);
     if (a)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "jobs/batch.h"
 #include "jobs/hooks.h"
 #include "jobs/job.h"
@@ -89,7 +90,7 @@ assay_status job_validate(const char *const *models, size_t n_models, const assa
                     .n = n_models ? n_models : sizeof usual_models / sizeof *usual_models,
                     .o = o,
                     .v = out};
-    g.models = calloc(g.n, sizeof *g.models);
+    g.models = memory_zeroed(g.n, sizeof *g.models);
     assay_status s = g.models ? open_all(&g, err) : err_no_memory(err);
     if (s == ASSAY_OK)
         s = ask_all(&g, err);

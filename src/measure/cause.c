@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "measure/stats.h"
 
 typedef double reading(const sample_run *r);
@@ -129,8 +130,8 @@ assay_status cause_outliers(const sample_runs *runs, const watch_tick *ticks, ui
 {
     uint32_t n = 0;
     watch_summary all;
-    double *work = runs->n ? malloc(sizeof *work * 2 * runs->n) : NULL;
-    profile_outlier *found = runs->n ? malloc(sizeof *found * runs->n) : NULL;
+    double *work = runs->n ? memory_alloc(sizeof *work * 2 * runs->n) : NULL;
+    profile_outlier *found = runs->n ? memory_alloc(sizeof *found * runs->n) : NULL;
     if (!work || !found) {
         free(work);
         free(found);

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "measure/ceilings.h"
 
 enum { ALIGN = 4096, LARGE_PAGE = 2 << 20, THREADS_MAX = 1024 };
@@ -152,7 +153,7 @@ static bool start_member(ceiling_team *t, unsigned i, uint64_t bytes)
 assay_status ceiling_team_new(unsigned threads, uint64_t first_bytes, uint64_t other_bytes,
                               ceiling_team **out, assay_error *err)
 {
-    ceiling_team *t = calloc(1, sizeof *t);
+    ceiling_team *t = memory_zeroed(1, sizeof *t);
     *out = NULL;
     if (!t || threads < 1 || threads > THREADS_MAX) {
         free(t);
@@ -165,7 +166,7 @@ assay_status ceiling_team_new(unsigned threads, uint64_t first_bytes, uint64_t o
         CPU_ZERO(&t->usable);
         CPU_SET(0, &t->usable);
     }
-    t->members = calloc(threads, sizeof *t->members);
+    t->members = memory_zeroed(threads, sizeof *t->members);
     while (t->members && t->n < threads && start_member(t, t->n, t->n ? other_bytes : first_bytes))
         t->n++;
     if (t->n == threads) {

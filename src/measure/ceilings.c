@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "device/isa.h"
 #include "measure/stats.h"
 #include "measure/system.h"
@@ -161,8 +162,8 @@ static assay_status sample_all(const ceiling_probe *probes, series *all, uint32_
 assay_status ceilings_sample(const ceiling_probe *probes, uint32_t n, double seconds,
                              const ceiling_clock *clock, assay_error *err)
 {
-    series *all = calloc((size_t)n + 1, sizeof *all);
-    double *rates = calloc((size_t)n * SAMPLES_MOST + 1, sizeof *rates);
+    series *all = memory_zeroed((size_t)n + 1, sizeof *all);
+    double *rates = memory_zeroed((size_t)n * SAMPLES_MOST + 1, sizeof *rates);
     assay_status s = all && rates ? ASSAY_OK : err_no_memory(err);
     assert(s != ASSAY_OK || (all && rates));
     for (uint32_t i = 0; s == ASSAY_OK && i < n; i++)
@@ -401,7 +402,7 @@ static assay_status run_plan(plan *p, assay_error *err)
 
 assay_status ceilings_measure(const ceiling_options *o, machine *out, assay_error *err)
 {
-    plan *p = calloc(1, sizeof *p);
+    plan *p = memory_zeroed(1, sizeof *p);
     const char *root = o->root ? o->root : "";
     system_ticks before, after;
     uint64_t began = clock_mono_ns();

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/sbuf.h"
 #include "measure/judge.h"
 #include "measure/stats.h"
@@ -130,7 +131,7 @@ static void set_use(const interleave_series *s, profile_use *u)
 static assay_status describe(arena *a, const interleave_series *s, profile_config *c,
                              assay_error *err)
 {
-    double *work = malloc(sizeof *work * (2 * (size_t)s->ms.n + 1));
+    double *work = memory_alloc(sizeof *work * (2 * (size_t)s->ms.n + 1));
     double *ms = ARENA_ARRAY(a, double, (size_t)s->ms.n + 1);
     if (work && ms) {
         memcpy(ms, s->ms.items, sizeof *ms * s->ms.n);

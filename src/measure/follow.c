@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/num.h"
 #include "base/process.h"
 #include "measure/system.h"
@@ -199,7 +200,7 @@ assay_status follow_process(const follow_request *q, arena *a, profile_watch *ou
 {
     following f = {.q = q, .root = q->root ? q->root : "", .out = out};
     *out = (profile_watch){.pid = (uint64_t)q->pid, .exit_code = INT64_MIN};
-    f.list = malloc(sizeof *f.list * FOLLOW_SAMPLES);
+    f.list = memory_alloc(sizeof *f.list * FOLLOW_SAMPLES);
     if (!f.list)
         return err_no_memory(err);
     f.interval_ns = q->interval_ns ? q->interval_ns : DEFAULT_INTERVAL_NS;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/rng.h"
 #include "measure/stats.h"
 
@@ -217,7 +218,7 @@ static void answer_question(const gate_question *q, bench_table *t, gate_answer 
 
 assay_status gate_ask(const gate_question *q, gate_answer *out, assay_error *err)
 {
-    bench_table *t = calloc(1, sizeof *t);
+    bench_table *t = memory_zeroed(1, sizeof *t);
     if (!t)
         return err_no_memory(err);
     *out = (gate_answer){.verdict = VERDICT_INCONCLUSIVE, .reason = GATE_FEW_RUNS, .ratio = 1};

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/num.h"
 #include "base/rng.h"
 
@@ -185,7 +186,7 @@ static assay_status make_input(const input_want *w, const engine_io *io, uint64_
 assay_status inputs_make(const input_want *wants, uint32_t n_wants, const engine_session_info *info,
                          uint64_t seed, input_set *out, assay_error *err)
 {
-    *out = (input_set){.tensors = calloc(info->n_inputs + 1u, sizeof(engine_tensor))};
+    *out = (input_set){.tensors = memory_zeroed(info->n_inputs + 1u, sizeof(engine_tensor))};
     if (!out->tensors)
         return err_no_memory(err);
     out->n = info->n_inputs;

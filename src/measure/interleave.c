@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "measure/stats.h"
 
 enum { ROUNDS_LEAST = 8, INDEPENDENT_LEAST = 5 };
@@ -180,7 +181,7 @@ static uint32_t rounds_for(uint32_t runs)
 assay_status interleave_measure(const interleave_request *q, arena *a, interleave_series *out,
                                 measure_session_fn *seen, void *ctx, assay_error *err)
 {
-    interleaving g = {.q = q, .arena = a, .out = out, .of = calloc(q->n, sizeof *g.of)};
+    interleaving g = {.q = q, .arena = a, .out = out, .of = memory_zeroed(q->n, sizeof *g.of)};
     uint32_t rounds = rounds_for(q->runs);
     if (!g.of)
         return err_no_memory(err);
@@ -267,7 +268,7 @@ static void judge_logs(const double *logs, uint32_t n, double tolerance, gate_an
 static double median_of(const interleave_series *s)
 {
     uint32_t n = s->ms.n;
-    double *x = n ? malloc(sizeof *x * n) : NULL, m = 0;
+    double *x = n ? memory_alloc(sizeof *x * n) : NULL, m = 0;
     if (x) {
         memcpy(x, s->ms.items, sizeof *x * n);
         stats_sort(x, n);
@@ -281,7 +282,7 @@ void interleave_judge(const interleave_series *base, const interleave_series *no
                       gate_answer *out)
 {
     uint32_t n = base->turns.n < now->turns.n ? base->turns.n : now->turns.n, kept = 0;
-    double *logs = n ? malloc(sizeof *logs * n) : NULL;
+    double *logs = n ? memory_alloc(sizeof *logs * n) : NULL;
     *out = (gate_answer){.verdict = VERDICT_INCONCLUSIVE,
                          .reason = GATE_FEW_RUNS,
                          .ratio = 1,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "measure/judge_impl.h"
 #include "measure/stats.h"
 
@@ -37,7 +38,7 @@ static str remark(const judging *j, const verdict_limit *l)
 static bool quantile_interval(const profile_config *c, double q, double *low, double *high)
 {
     uint32_t n = c->n_samples;
-    double *sorted = n ? malloc(sizeof *sorted * n) : NULL;
+    double *sorted = n ? memory_alloc(sizeof *sorted * n) : NULL;
     if (!sorted)
         return false;
     memcpy(sorted, c->samples_ms, sizeof *sorted * n);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "measure/busy.h"
 #include "measure/cause.h"
 #include "measure/pulse.h"
@@ -96,7 +97,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
 static assay_status open_jobs(bench *b, assay_error *err)
 {
     uint32_t n = b->q->load.concurrency ? b->q->load.concurrency : 1;
-    b->jobs = calloc(n, sizeof *b->jobs);
+    b->jobs = memory_zeroed(n, sizeof *b->jobs);
     if (!b->jobs)
         return err_no_memory(err);
     for (; b->n_jobs < n; b->n_jobs++)
@@ -178,7 +179,8 @@ static assay_status run_bench(bench *b, assay_error *err)
 static assay_status describe_times(bench *b, assay_error *err)
 {
     uint32_t n = b->runs.n;
-    double *ms = ARENA_ARRAY(b->arena, double, n + 1u), *work = malloc(sizeof *work * (2 * n + 1u));
+    double *ms = ARENA_ARRAY(b->arena, double, n + 1u),
+           *work = memory_alloc(sizeof *work * (2 * n + 1u));
     if (!ms || !work) {
         free(work);
         return err_no_memory(err);
@@ -318,7 +320,7 @@ static assay_status describe_instructions(bench *b, assay_error *err)
 {
     profile_use *u = &b->out->use;
     uint32_t n = 0;
-    double *x = malloc(sizeof *x * ((size_t)b->runs.n + 1));
+    double *x = memory_alloc(sizeof *x * ((size_t)b->runs.n + 1));
     if (!x)
         return err_no_memory(err);
     for (uint32_t i = 0; i < b->runs.n; i++)
@@ -433,7 +435,7 @@ assay_status measure_median(engine *e, engine_job *job, uint32_t warmup, uint32_
     warmup_result_free(&w);
     TRY(s);
     s = sample_measure(e, &job, &rule, &load, hook, &got, err);
-    double *x = got.n ? malloc(sizeof *x * got.n) : NULL;
+    double *x = got.n ? memory_alloc(sizeof *x * got.n) : NULL;
     for (uint32_t i = 0; x && i < got.n; i++)
         x[i] = sample_ms(&got.items[i]);
     if (x) {
@@ -449,7 +451,7 @@ assay_status measure_median(engine *e, engine_job *job, uint32_t warmup, uint32_
 
 void measure_note_config(const profile_config *c, double precision_target, notes *n)
 {
-    double *work = c->n_samples ? malloc(sizeof *work * c->n_samples) : NULL;
+    double *work = c->n_samples ? memory_alloc(sizeof *work * c->n_samples) : NULL;
     double drift = work ? stats_drift(c->samples_ms, c->n_samples, work) : 0;
     free(work);
     if (c->latency.runs && !c->steady && !c->partial)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 
 /* ---- keeping ---- */
 
@@ -23,8 +24,8 @@ static assay_status copy_output(engine_job *job, uint32_t i, output_copy *out, a
 {
     engine_tensor t;
     TRY(engine_job_output(job, i, &t, err));
-    out->dims = calloc((size_t)t.rank + 1, sizeof *out->dims);
-    out->data = malloc(t.size_bytes ? t.size_bytes : 1);
+    out->dims = memory_zeroed((size_t)t.rank + 1, sizeof *out->dims);
+    out->data = memory_alloc(t.size_bytes ? t.size_bytes : 1);
     if (!out->data || !out->dims)
         return err_no_memory(err);
     memcpy(out->data, t.data, t.size_bytes);
@@ -42,13 +43,13 @@ static assay_status copy_output(engine_job *job, uint32_t i, output_copy *out, a
 assay_status outputs_take(engine_session *s, engine_job *job, output_set *out, assay_error *err)
 {
     const engine_session_info *info = engine_session_about(s);
-    *out = (output_set){.items = calloc(info->n_outputs + 1u, sizeof *out->items)};
+    *out = (output_set){.items = memory_zeroed(info->n_outputs + 1u, sizeof *out->items)};
     if (!out->items)
         return err_no_memory(err);
     out->n = info->n_outputs;
     TRY(engine_job_run(job, err));
     for (uint32_t i = 0; i < info->n_outputs; i++) {
-        out->items[i].name = strdup(info->outputs[i].name);
+        out->items[i].name = memory_strdup(info->outputs[i].name);
         if (!out->items[i].name)
             return err_no_memory(err);
         if (can_keep(&info->outputs[i]))

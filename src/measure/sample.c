@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/rng.h"
 #include "measure/stats.h"
 #include "measure/system.h"
@@ -48,7 +49,7 @@ static sample_run *push_run(samples *s)
 {
     if (s->n == s->cap) {
         uint32_t cap = s->cap ? s->cap * 2 : 256;
-        sample_run *grown = realloc(s->items, cap * sizeof *grown);
+        sample_run *grown = memory_resize(s->items, cap * sizeof *grown);
         if (!grown)
             return NULL;
         s->items = grown;
@@ -67,7 +68,7 @@ void sample_runs_free(sample_runs *r)
 
 static bool narrow(const sample_run *runs, uint32_t n, double share)
 {
-    double *x = n ? malloc(sizeof *x * 3 * n) : NULL;
+    double *x = n ? memory_alloc(sizeof *x * 3 * n) : NULL;
     profile_stats s;
     if (!x)
         return false;
@@ -271,7 +272,7 @@ assay_status sample_measure(engine *e, engine_job *const *jobs, const sample_rul
     if (n > THREADS_MAX)
         return err_fail(err, ASSAY_ERR_USAGE, "at most %d concurrent runs are supported",
                         THREADS_MAX);
-    worker *w = calloc(n, sizeof *w);
+    worker *w = memory_zeroed(n, sizeof *w);
     if (!w)
         return err_no_memory(err);
     loop l = {.engine = e, .rule = rule, .load = load, .hook = hook, .n_threads = n};

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "measure/sample.h"
 #include "measure/stats.h"
 
@@ -58,7 +59,7 @@ static assay_status make_room(warmup_result *r, uint32_t *room, assay_error *err
     if (r->runs < *room)
         return ASSAY_OK;
     uint32_t more = *room ? *room * 2 : FIRST_ROOM;
-    double *grown = realloc(r->ms, more * sizeof *grown);
+    double *grown = memory_resize(r->ms, more * sizeof *grown);
     if (!grown)
         return err_no_memory(err);
     r->ms = grown;

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 
 #define DEFAULT_INTERVAL_NS 10000000u
 #define GPU_INTERVAL_NS     100000000u /* the driver renews its figures no more often */
@@ -173,7 +174,7 @@ static void watch_init(watch *w, const watch_options *o)
 
 assay_status watch_start(const watch_options *o, watch **out, assay_error *err)
 {
-    watch *w = calloc(1, sizeof *w);
+    watch *w = memory_zeroed(1, sizeof *w);
     *out = NULL;
     if (!w)
         return err_no_memory(err);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "base/json_write.h"
+#include "base/memory.h"
 #include "report/report.h"
 
 enum { DEPTH_MAX = 24, RUNS_MAX = 20000, LAYERS_PID = 1 };
@@ -317,7 +318,7 @@ static void put_about(tracing *t)
 
 assay_status report_trace(const profile *p, const report_options *o, sbuf *out, assay_error *err)
 {
-    tracing t = {.p = p, .us = malloc(sizeof *t.us * ((size_t)p->n_layers + 1))};
+    tracing t = {.p = p, .us = memory_alloc(sizeof *t.us * ((size_t)p->n_layers + 1))};
     (void)o;
     if (!t.us)
         return err_no_memory(err);

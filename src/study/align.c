@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "base/memory.h"
 #include "base/vec.h"
 
 enum { NEAR_STEPS = 3 };
@@ -345,8 +346,8 @@ static void fill_table(const aligning *g, const keyed *x, uint32_t n, const keye
 
 static bool pair_by_order(aligning *g, uint32_t n, uint32_t m)
 {
-    int32_t *rows = malloc(sizeof *rows * 2 * ((size_t)m + 1));
-    uint8_t *steps = malloc((size_t)n * m);
+    int32_t *rows = memory_alloc(sizeof *rows * 2 * ((size_t)m + 1));
+    uint8_t *steps = memory_alloc((size_t)n * m);
     bool ok = rows && steps;
     if (ok) {
         fill_table(g, g->list_a, n, g->list_b, m, rows, steps);
