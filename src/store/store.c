@@ -1,111 +1,15 @@
-/* Opening, closing, transactions, and error messages for SQLite's codes. */
+/* Opening and closing a history. A file may come from a stranger: what it says of itself runs no code. */
 #include <assert.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "store/store_impl.h"
-
-/* ---- errors ---- */
-
-typedef struct failure_row {
-    int code; /* the primary code of SQLite */
-    assay_status status;
-    const char *what;
-} failure_row;
-
-static const failure_row failures[] = {
-    {SQLITE_NOTADB, ASSAY_ERR_MALFORMED,
-     "not a history: not an SQLite database. Name another file with --db or ASSAY_DB."},
-    {SQLITE_CORRUPT, ASSAY_ERR_MALFORMED,
-     "the history is damaged. Try `sqlite3 FILE .recover`, or name another file with --db."},
-    {SQLITE_BUSY, ASSAY_ERR_SYSTEM, "the history is locked by another program. Try again."},
-    {SQLITE_LOCKED, ASSAY_ERR_SYSTEM, "the history is locked by another program. Try again."},
-    {SQLITE_FULL, ASSAY_ERR_SYSTEM, "disk full; the history is unchanged"},
-    {SQLITE_READONLY, ASSAY_ERR_SYSTEM, "the history is read-only"},
-    {SQLITE_CANTOPEN, ASSAY_ERR_SYSTEM,
-     "cannot open the history: it is a folder, or permission is denied"},
-    {SQLITE_PERM, ASSAY_ERR_SYSTEM, "cannot open the history: permission denied"},
-    {SQLITE_NOMEM, ASSAY_ERR_SYSTEM, "out of memory"},
-    {SQLITE_TOOBIG, ASSAY_ERR_UNSUPPORTED, "the result is too large for the history"},
-};
-
-assay_status store_fail(store *s, int code, assay_error *err)
-{
-    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
-        if (failures[i].code == (code & 0xff))
-            return err_fail(err, failures[i].status, "%s: %s", s->shown, failures[i].what);
-    return err_fail(err, ASSAY_ERR_SYSTEM, "%s: history error: %s", s->shown,
-                    s->db ? sqlite3_errmsg(s->db) : sqlite3_errstr(code));
-}
-
-/* ---- statements ---- */
-
-assay_status store_run_sql(store *s, const char *sql, assay_error *err)
-{
-    int code = sqlite3_exec(s->db, sql, NULL, NULL, NULL);
-    return code == SQLITE_OK ? ASSAY_OK : store_fail(s, code, err);
-}
-
-assay_status store_prepare(store *s, const char *sql, sqlite3_stmt **out, assay_error *err)
-{
-    int code = sqlite3_prepare_v2(s->db, sql, -1, out, NULL);
-    return code == SQLITE_OK ? ASSAY_OK : store_fail(s, code, err);
-}
-
-assay_status store_finish(store *s, sqlite3_stmt *q, assay_error *err)
-{
-    int code = sqlite3_step(q);
-    assert(q);
-    assay_status status = code == SQLITE_DONE || code == SQLITE_ROW ? ASSAY_OK
-                                                                    : store_fail(s, code, err);
-    sqlite3_finalize(q);
-    return status;
-}
-
-assay_status store_begin(store *s, assay_error *err)
-{
-    assert(sqlite3_get_autocommit(s->db)); /* transactions do not nest */
-    return store_run_sql(s, "BEGIN IMMEDIATE", err);
-}
-
-assay_status store_end(store *s, assay_status so_far, assay_error *err)
-{
-    if (so_far == ASSAY_OK)
-        so_far = store_run_sql(s, "COMMIT", err);
-    if (so_far != ASSAY_OK && !sqlite3_get_autocommit(s->db))
-        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
-    assert(sqlite3_get_autocommit(s->db));
-    return so_far;
-}
-
-void store_bind_str(sqlite3_stmt *q, int at, str text)
-{
-    assert(at >= 1 && at <= sqlite3_bind_parameter_count(q));
-    if (text.n)
-        sqlite3_bind_text(q, at, text.p, (int)text.n, SQLITE_TRANSIENT);
-    else
-        sqlite3_bind_null(q, at);
-}
-
-str store_column_str(sqlite3_stmt *q, int column, arena *a)
-{
-    assert(column >= 0 && column < sqlite3_column_count(q));
-    const char *text = (const char *)sqlite3_column_text(q, column);
-    int n = sqlite3_column_bytes(q, column);
-    return text ? str_copy(a, (str){text, (uint32_t)n}) : (str){"", 0};
-}
-
-metric_value store_column_value(sqlite3_stmt *q, int column)
-{
-    int type = sqlite3_column_type(q, column);
-    uint64_t n = (uint64_t)sqlite3_column_int64(q, column);
-    if (type == SQLITE_INTEGER)
-        return (metric_value){.v = (double)n, .whole = true, .n = n};
-    return (metric_value){.v = type == SQLITE_FLOAT ? sqlite3_column_double(q, column) : NAN};
-}
 
 /* ---- opening ---- */
 
@@ -115,7 +19,7 @@ static assay_status set_journal(store *s, assay_error *err)
 {
     uint64_t until = clock_mono_ns() + (uint64_t)STORE_BUSY_MS * 1000000u;
     for (;;) {
-        int code = sqlite3_exec(s->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
+        int code = store_exec(s, "PRAGMA journal_mode = WAL");
         if (code == SQLITE_OK)
             return ASSAY_OK;
         if ((code & 0xff) != SQLITE_BUSY || clock_mono_ns() > until)
@@ -124,15 +28,37 @@ static assay_status set_journal(store *s, assay_error *err)
     }
 }
 
+/* Views and triggers of a file are not run; functions in its schema are those that cannot do harm. */
+static void distrust(store *s)
+{
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    sqlite3_progress_handler(s->db, STORE_STEPS, store_is_late, s);
+}
+
 static assay_status prepare_file(store *s, bool in_memory, assay_error *err)
 {
     sqlite3_busy_timeout(s->db, STORE_BUSY_MS);
-    /* What a file says of itself is not trusted to run code. */
-    sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    distrust(s);
     TRY(store_run_sql(s, "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL;", err));
     TRY(store_migrate(s, err));
-    return in_memory || sqlite3_db_readonly(s->db, "main") ? ASSAY_OK : set_journal(s, err);
+    if (in_memory || sqlite3_db_readonly(s->db, "main"))
+        return ASSAY_OK;
+    TRY(set_journal(s, err));
+    return store_run_sql(s, "SELECT count(*) FROM versions", err); /* opens the journal, too */
+}
+
+/* A file that could not be opened for writing is opened by SQLite for reading. When the file allows writing,
+ * something else stood in the way. */
+static assay_status open_database(store *s, const char *path, int flags, assay_error *err)
+{
+    errno = 0;
+    int code = sqlite3_open_v2(path, &s->db, flags, NULL);
+    if (code == SQLITE_OK && sqlite3_db_readonly(s->db, "main") > 0 && access(path, W_OK) == 0)
+        code = SQLITE_CANTOPEN;
+    return code == SQLITE_OK ? ASSAY_OK : store_fail(s, code, err);
 }
 
 static assay_status open_file(store *s, const char *path, bool create, assay_error *err)
@@ -152,13 +78,29 @@ static assay_status open_file(store *s, const char *path, bool create, assay_err
     if (n < 0 || (size_t)n >= sizeof plain)
         return err_fail(err, ASSAY_ERR_USAGE, "history file name is too long");
     flags |= create || !path ? SQLITE_OPEN_CREATE : 0;
-    int code = sqlite3_open_v2(plain, &s->db, flags, NULL);
-    return code == SQLITE_OK ? prepare_file(s, !path, err) : store_fail(s, code, err);
+    TRY(open_database(s, plain, flags, err));
+    return prepare_file(s, !path, err);
+}
+
+/* SQLite does not tell why a file could not be opened: it tries in other ways, and only the last errno is left.
+ * So it is tried again; what stands in the way for good is found by opening the file. */
+static assay_status open_again(store *s, const char *path, bool create, assay_error *err)
+{
+    sqlite3_close(s->db);
+    s->db = NULL;
+    err_clear(err);
+    assay_status status = open_file(s, path, create, err);
+    int error = status != ASSAY_OK && s->code == SQLITE_CANTOPEN ? file_open_error(path) : 0;
+    if (!error)
+        return status;
+    err_clear(err);
+    return err_fail_errno(err, ASSAY_ERR_SYSTEM, error, "%s: cannot open the history: %s", s->shown,
+                          strerror(error));
 }
 
 assay_status store_open(const char *path, bool create, store **out, assay_error *err)
 {
-    store *s = calloc(1, sizeof *s);
+    store *s = memory_zeroed(1, sizeof *s);
     assert(out);
     *out = NULL;
     if (!s)
@@ -166,6 +108,8 @@ assay_status store_open(const char *path, bool create, store **out, assay_error 
     if (path)
         file_shown(path, s->shown);
     assay_status status = open_file(s, path, create, err);
+    if (status != ASSAY_OK && path && s->code == SQLITE_CANTOPEN)
+        status = open_again(s, path, create, err);
     if (status == ASSAY_OK)
         *out = s;
     else

@@ -9,13 +9,24 @@
 #define STORE_PROFILE_BYTES  ((size_t)256 << 20)
 #define STORE_DOCUMENT_BYTES ((uint64_t)256 << 20)
 
+enum {
+    STORE_QUERY_S =
+        60, /* a statement of ours takes milliseconds: a file that makes it take longer means harm */
+    STORE_STEPS = 100000 /* of SQLite's machine between two looks at the clock */
+};
+
 struct store {
     sqlite3 *db;
-    char shown[256]; /* the file, for sentences */
+    int code;          /* of the last failure */
+    int bind_code;     /* the first that is not SQLITE_OK, of the values of a statement */
+    uint64_t until_ns; /* when the statement is late */
+    char shown[256];   /* the file, for sentences */
 };
 
 /* What went wrong, as a sentence; code is SQLite's. */
 assay_status store_fail(store *s, int code, assay_error *err);
+int store_exec(store *s, const char *sql); /* returns SQLite's code */
+int store_is_late(void *store);            /* for sqlite3_progress_handler() */
 assay_status store_run_sql(store *s, const char *sql, assay_error *err);
 assay_status store_prepare(store *s, const char *sql, sqlite3_stmt **out, assay_error *err);
 /* Runs a statement that gives no rows, and finalizes it. */
@@ -25,7 +36,13 @@ assay_status store_finish(store *s, sqlite3_stmt *q, assay_error *err);
 assay_status store_begin(store *s, assay_error *err);
 assay_status store_end(store *s, assay_status so_far, assay_error *err);
 
-void store_bind_str(sqlite3_stmt *q, int at, str text); /* copies; empty is NULL */
+/* Values of a statement. One that cannot be bound makes store_step() fail. */
+void store_bind_str(store *s, sqlite3_stmt *q, int at, str text);  /* copies; empty is NULL */
+void store_bind_text(store *s, sqlite3_stmt *q, int at, str text); /* copies; never NULL */
+void store_bind_int(store *s, sqlite3_stmt *q, int at, int64_t v);
+void store_bind_real(store *s, sqlite3_stmt *q, int at, double v);
+void store_bind_bytes(store *s, sqlite3_stmt *q, int at, const void *p, size_t n); /* copies */
+int store_step(store *s, sqlite3_stmt *q); /* sqlite3_step() */
 str store_column_str(sqlite3_stmt *q, int column, arena *a);
 /* A figure as it was stored, whole or not; unknown when it is NULL. */
 metric_value store_column_value(sqlite3_stmt *q, int column);

@@ -33,29 +33,29 @@ static void put_where(sbuf *b, const store_filter *f)
                      " r.id IN (SELECT run FROM tags WHERE instr(lower(tag), lower(:q))))");
 }
 
-static void bind_named(sqlite3_stmt *q, const char *name, str text)
+static void bind_named(store *s, sqlite3_stmt *q, const char *name, str text)
 {
     int at = sqlite3_bind_parameter_index(q, name);
     if (at)
-        sqlite3_bind_text(q, at, text.n ? text.p : "", (int)text.n, SQLITE_TRANSIENT);
+        store_bind_text(s, q, at, text);
 }
 
-static void bind_number(sqlite3_stmt *q, const char *name, int64_t v)
+static void bind_number(store *s, sqlite3_stmt *q, const char *name, int64_t v)
 {
     int at = sqlite3_bind_parameter_index(q, name);
     if (at)
-        sqlite3_bind_int64(q, at, v);
+        store_bind_int(s, q, at, v);
 }
 
-static void bind_filter(sqlite3_stmt *q, const store_filter *f)
+static void bind_filter(store *s, sqlite3_stmt *q, const store_filter *f)
 {
-    bind_named(q, ":model", f->model);
-    bind_named(q, ":tag", f->tag);
-    bind_named(q, ":q", f->query);
-    bind_number(q, ":since", f->since_s);
-    bind_number(q, ":id", f->id);
-    bind_number(q, ":limit", f->limit ? f->limit : -1);
-    bind_number(q, ":offset", f->offset);
+    bind_named(s, q, ":model", f->model);
+    bind_named(s, q, ":tag", f->tag);
+    bind_named(s, q, ":q", f->query);
+    bind_number(s, q, ":since", f->since_s);
+    bind_number(s, q, ":id", f->id);
+    bind_number(s, q, ":limit", f->limit ? f->limit : -1);
+    bind_number(s, q, ":offset", f->offset);
 }
 
 /* Prepares `sql` and binds the filter; frees the text. */
@@ -67,7 +67,7 @@ static assay_status prepare_query(store *s, sbuf *sql, const store_filter *f, sq
     assay_status status = sql->failed ? err_no_memory(err) : store_prepare(s, text, q, err);
     sbuf_free(sql);
     if (status == ASSAY_OK)
-        bind_filter(*q, f);
+        bind_filter(s, *q, f);
     return status;
 }
 
@@ -125,7 +125,7 @@ static assay_status count_records(store *s, const store_filter *f, uint64_t *tot
     sbuf_puts(&sql, "SELECT count(*) FROM runs r");
     put_where(&sql, f);
     TRY(prepare_query(s, &sql, f, &q, err));
-    int code = sqlite3_step(q);
+    int code = store_step(s, q);
     *total = (uint64_t)sqlite3_column_int64(q, 0);
     assay_status status = code == SQLITE_ROW ? ASSAY_OK : store_fail(s, code, err);
     sqlite3_finalize(q);
@@ -144,7 +144,7 @@ assay_status store_list(store *s, const store_filter *f, arena *a, history_list 
     put_where(&sql, f);
     sbuf_puts(&sql, " ORDER BY r.created DESC, r.id DESC LIMIT :limit OFFSET :offset");
     TRY(prepare_query(s, &sql, f, &q, err));
-    while ((code = sqlite3_step(q)) == SQLITE_ROW) {
+    while ((code = store_step(s, q)) == SQLITE_ROW) {
         history_record *r = VEC_PUSH(a, &records);
         if (!r)
             break;
@@ -166,7 +166,7 @@ assay_status store_models(store *s, arena *a, history_models *out, assay_error *
     sbuf_puts(&sql, " WHERE r.id = (SELECT id FROM runs n WHERE n.model = r.model"
                     " ORDER BY n.created DESC, n.id DESC LIMIT 1) ORDER BY r.model");
     TRY(prepare_query(s, &sql, &none, &q, err));
-    while ((code = sqlite3_step(q)) == SQLITE_ROW) {
+    while ((code = store_step(s, q)) == SQLITE_ROW) {
         history_model *m = VEC_PUSH(a, &models);
         if (!m)
             break;
@@ -209,8 +209,8 @@ static assay_status ask_series(series *x, const char *what, bool same, const cha
         sbuf_printf(&sql, " AND %s = :setup", key_of(x->metric));
     sbuf_puts(&sql, tail);
     TRY(prepare_query(x->s, &sql, x->f, q, x->err));
-    bind_named(*q, ":metric", str_of(x->metric->name));
-    bind_named(*q, ":setup", x->out->setup);
+    bind_named(x->s, *q, ":metric", str_of(x->metric->name));
+    bind_named(x->s, *q, ":setup", x->out->setup);
     return ASSAY_OK;
 }
 
@@ -220,7 +220,7 @@ static assay_status find_setup(series *x)
     char what[96];
     snprintf(what, sizeof what, "%s, r.model", key_of(x->metric));
     TRY(ask_series(x, what, false, " ORDER BY r.created DESC, r.id DESC LIMIT 1", &q));
-    int code = sqlite3_step(q);
+    int code = store_step(x->s, q);
     if (code == SQLITE_ROW) {
         x->out->setup = store_column_str(q, 0, x->arena);
         x->out->model = store_column_str(q, 1, x->arena);
@@ -233,7 +233,7 @@ static assay_status count_series(series *x, bool same, uint64_t *n)
 {
     sqlite3_stmt *q;
     TRY(ask_series(x, "count(*)", same, "", &q));
-    int code = sqlite3_step(q);
+    int code = store_step(x->s, q);
     *n = (uint64_t)sqlite3_column_int64(q, 0);
     assay_status status = code == SQLITE_ROW ? ASSAY_OK : store_fail(x->s, code, x->err);
     sqlite3_finalize(q);
@@ -257,7 +257,7 @@ static assay_status read_points(series *x)
     int code;
     TRY(ask_series(x, "r.id, r.created, g.value", !x->all,
                    " ORDER BY r.created DESC, r.id DESC LIMIT :limit", &q));
-    while ((code = sqlite3_step(q)) == SQLITE_ROW) {
+    while ((code = store_step(x->s, q)) == SQLITE_ROW) {
         history_point *p = VEC_PUSH(x->arena, &points);
         if (!p)
             break;

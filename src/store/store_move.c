@@ -85,8 +85,8 @@ static assay_status is_known(importing *w, str squeezed, bool *known)
     char digest[65];
     store_digest(squeezed, digest);
     TRY(store_prepare(w->s, "SELECT 1 FROM documents WHERE digest = ? LIMIT 1", &q, w->err));
-    store_bind_str(q, 1, str_of(digest));
-    int code = sqlite3_step(q);
+    store_bind_str(w->s, q, 1, str_of(digest));
+    int code = store_step(w->s, q);
     sqlite3_finalize(q);
     *known = code == SQLITE_ROW;
     return code == SQLITE_ROW || code == SQLITE_DONE ? ASSAY_OK : store_fail(w->s, code, w->err);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
+#include "base/memory.h"
 #include "base/sha256.h"
 #include "store/store_impl.h"
 
@@ -46,7 +47,7 @@ assay_status store_pack(str text, sbuf *out, int *encoding, assay_error *err)
 {
     assert(text.p && encoding && !out->n);
     uLongf n = compressBound(text.n);
-    Bytef *room = malloc(n);
+    Bytef *room = memory_alloc(n);
     if (!room)
         return err_no_memory(err);
     bool smaller = compress2(room, &n, (const Bytef *)text.p, text.n, 6) == Z_OK && n < text.n;

@@ -65,9 +65,9 @@ static uint64_t batch_of(const profile *p, const profile_config *c)
     return s && s->rank > 0 && s->dims[0] > 0 ? (uint64_t)s->dims[0] : 0;
 }
 
-static void bind_buffer(sqlite3_stmt *q, int at, sbuf *b)
+static void bind_buffer(store *s, sqlite3_stmt *q, int at, sbuf *b)
 {
-    store_bind_str(q, at, (str){b->p, (uint32_t)b->n});
+    store_bind_str(s, q, at, (str){b->p, (uint32_t)b->n});
     sbuf_free(b);
 }
 
@@ -96,17 +96,17 @@ static assay_status insert_row(store *s, const profile *p, int64_t *id, assay_er
     put_shape(&shape, p);
     put_setup(&setup, p, c);
     bool failed = host.failed || shape.failed || setup.failed;
-    store_bind_str(q, 1, p->model.n ? p->model : STR("unnamed"));
-    sqlite3_bind_int64(q, 2, created_of(p));
-    store_bind_str(q, 3, p->context.command);
-    bind_buffer(q, 4, &host);
-    store_bind_str(q, 5, c ? c->precision : p->precision);
-    store_bind_str(q, 6, p->measured ? p->measured->engine.device : (str){NULL, 0});
+    store_bind_str(s, q, 1, p->model.n ? p->model : STR("unnamed"));
+    store_bind_int(s, q, 2, created_of(p));
+    store_bind_str(s, q, 3, p->context.command);
+    bind_buffer(s, q, 4, &host);
+    store_bind_str(s, q, 5, c ? c->precision : p->precision);
+    store_bind_str(s, q, 6, p->measured ? p->measured->engine.device : (str){NULL, 0});
     if (batch_of(p, c))
-        sqlite3_bind_int64(q, 7, (int64_t)batch_of(p, c));
-    bind_buffer(q, 8, &shape);
-    bind_buffer(q, 9, &setup);
-    store_bind_str(q, 10, store_kind(p));
+        store_bind_int(s, q, 7, (int64_t)batch_of(p, c));
+    bind_buffer(s, q, 8, &shape);
+    bind_buffer(s, q, 9, &setup);
+    store_bind_str(s, q, 10, store_kind(p));
     assay_status status = store_finish(s, q, err);
     *id = sqlite3_last_insert_rowid(s->db);
     return status == ASSAY_OK && failed ? err_no_memory(err) : status;
@@ -124,11 +124,11 @@ static assay_status insert_document(store *s, int64_t id, str squeezed, assay_er
         err);
     if (status == ASSAY_OK) {
         store_digest(squeezed, digest);
-        sqlite3_bind_int64(q, 1, id);
-        store_bind_str(q, 2, str_of(digest));
-        sqlite3_bind_int(q, 3, encoding);
-        sqlite3_bind_int64(q, 4, squeezed.n);
-        sqlite3_bind_blob64(q, 5, body.p, body.n, SQLITE_TRANSIENT);
+        store_bind_int(s, q, 1, id);
+        store_bind_str(s, q, 2, str_of(digest));
+        store_bind_int(s, q, 3, encoding);
+        store_bind_int(s, q, 4, squeezed.n);
+        store_bind_bytes(s, q, 5, body.p, body.n);
         status = store_finish(s, q, err);
     }
     sbuf_free(&body);
@@ -144,12 +144,12 @@ assay_status store_insert_figures(store *s, int64_t id, const profile *p, assay_
         if (!metric_table[i].get(p, &v))
             continue;
         TRY(store_prepare(s, "INSERT INTO figures(run, metric, value) VALUES(?, ?, ?)", &q, err));
-        sqlite3_bind_int64(q, 1, id);
-        store_bind_str(q, 2, str_of(metric_table[i].name));
+        store_bind_int(s, q, 1, id);
+        store_bind_str(s, q, 2, str_of(metric_table[i].name));
         if (v.whole && v.n <= INT64_MAX)
-            sqlite3_bind_int64(q, 3, (int64_t)v.n);
+            store_bind_int(s, q, 3, (int64_t)v.n);
         else
-            sqlite3_bind_double(q, 3, v.v);
+            store_bind_real(s, q, 3, v.v);
         TRY(store_finish(s, q, err));
     }
     return ASSAY_OK;
@@ -180,8 +180,8 @@ static assay_status change_tag(store *s, const char *sql, int64_t id, str tag, a
 {
     sqlite3_stmt *q;
     TRY(store_prepare(s, sql, &q, err));
-    sqlite3_bind_int64(q, 1, id);
-    store_bind_str(q, 2, tag);
+    store_bind_int(s, q, 1, id);
+    store_bind_str(s, q, 2, tag);
     return store_finish(s, q, err);
 }
 
@@ -213,10 +213,9 @@ assay_status store_check_tags(store_tags tags, assay_error *err)
 static assay_status count_tags(store *s, int64_t id, assay_error *err)
 {
     sqlite3_stmt *q;
-    assert(!sqlite3_get_autocommit(s->db));
     TRY(store_prepare(s, "SELECT count(*) FROM tags WHERE run = ?", &q, err));
-    sqlite3_bind_int64(q, 1, id);
-    int code = sqlite3_step(q), n = sqlite3_column_int(q, 0);
+    store_bind_int(s, q, 1, id);
+    int code = store_step(s, q), n = sqlite3_column_int(q, 0);
     assay_status status = code == SQLITE_ROW ? ASSAY_OK : store_fail(s, code, err);
     sqlite3_finalize(q);
     return status == ASSAY_OK && n > STORE_TAGS ? too_many_tags((uint32_t)n, err) : status;
@@ -227,7 +226,6 @@ static assay_status count_tags(store *s, int64_t id, assay_error *err)
 assay_status store_insert(store *s, const profile *p, str document, store_tags tags, int64_t *id,
                           assay_error *err)
 {
-    assert(!sqlite3_get_autocommit(s->db)); /* inside a transaction */
     TRY(insert_row(s, p, id, err));
     TRY(insert_document(s, *id, document, err));
     TRY(store_insert_figures(s, *id, p, err));
@@ -270,10 +268,12 @@ assay_status store_document(store *s, int64_t id, arena *a, str *out, assay_erro
 {
     sqlite3_stmt *q;
     TRY(store_prepare(s, "SELECT encoding, size, body FROM documents WHERE run = ?", &q, err));
-    sqlite3_bind_int64(q, 1, id);
-    int code = sqlite3_step(q);
+    store_bind_int(s, q, 1, id);
+    int code = store_step(s, q);
     assay_status status;
-    if (code == SQLITE_ROW)
+    if (code == SQLITE_ROW && !sqlite3_column_blob(q, 2) && sqlite3_errcode(s->db) == SQLITE_NOMEM)
+        status = err_no_memory(err);
+    else if (code == SQLITE_ROW)
         status = store_unpack(s, sqlite3_column_blob(q, 2), (size_t)sqlite3_column_bytes(q, 2),
                               sqlite3_column_int(q, 0), (uint64_t)sqlite3_column_int64(q, 1), a,
                               out, err);
@@ -287,7 +287,7 @@ assay_status store_delete(store *s, int64_t id, assay_error *err)
 {
     sqlite3_stmt *q;
     TRY(store_prepare(s, "DELETE FROM runs WHERE id = ?", &q, err));
-    sqlite3_bind_int64(q, 1, id);
+    store_bind_int(s, q, 1, id);
     TRY(store_finish(s, q, err));
     return sqlite3_changes(s->db) ? ASSAY_OK : no_such_run(s, id, err);
 }
@@ -296,8 +296,8 @@ static assay_status check_run(store *s, int64_t id, assay_error *err)
 {
     sqlite3_stmt *q;
     TRY(store_prepare(s, "SELECT 1 FROM runs WHERE id = ?", &q, err));
-    sqlite3_bind_int64(q, 1, id);
-    int code = sqlite3_step(q);
+    store_bind_int(s, q, 1, id);
+    int code = store_step(s, q);
     sqlite3_finalize(q);
     return code == SQLITE_ROW    ? ASSAY_OK
            : code == SQLITE_DONE ? no_such_run(s, id, err)

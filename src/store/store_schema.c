@@ -54,7 +54,7 @@ static assay_status ask_number(store *s, const char *sql, int64_t *out, assay_er
 {
     sqlite3_stmt *q;
     TRY(store_prepare(s, sql, &q, err));
-    int code = sqlite3_step(q);
+    int code = store_step(s, q);
     *out = code == SQLITE_ROW ? sqlite3_column_int64(q, 0) : 0;
     assay_status status = code == SQLITE_ROW || code == SQLITE_DONE ? ASSAY_OK
                                                                     : store_fail(s, code, err);
@@ -95,9 +95,9 @@ static assay_status record(store *s, const migration_row *m, assay_error *err)
     sqlite3_stmt *q;
     clock_timestamp(now);
     TRY(store_prepare(s, "INSERT INTO versions(version, applied, tool) VALUES(?, ?, ?)", &q, err));
-    sqlite3_bind_int(q, 1, m->version);
-    store_bind_str(q, 2, str_of(now));
-    store_bind_str(q, 3, str_of(assay_version()));
+    store_bind_int(s, q, 1, m->version);
+    store_bind_str(s, q, 2, str_of(now));
+    store_bind_str(s, q, 3, str_of(assay_version()));
     return store_finish(s, q, err);
 }
 
@@ -131,14 +131,27 @@ static assay_status apply(store *s, assay_error *err)
     return ASSAY_OK;
 }
 
+/* A view in the place of a table could compute for ever. */
+static assay_status check_tables(store *s, assay_error *err)
+{
+    int64_t n;
+    TRY(ask_number(
+        s,
+        "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN ('versions',"
+        " 'runs', 'documents', 'tags', 'figures') AND sql NOT LIKE 'CREATE VIRTUAL%'",
+        &n, err));
+    return n == 5 ? ASSAY_OK : store_fail(s, SQLITE_ERROR, err);
+}
+
 assay_status store_migrate(store *s, assay_error *err)
 {
     int64_t version;
     TRY(version_of(s, &version, err));
-    if (version == NEWEST)
-        return ASSAY_OK;
-    TRY(store_begin(s, err));
-    return store_end(s, apply(s, err), err);
+    if (version != NEWEST) {
+        TRY(store_begin(s, err));
+        TRY(store_end(s, apply(s, err), err));
+    }
+    return check_tables(s, err);
 }
 
 /* ---- filling from documents ---- */
@@ -167,8 +180,8 @@ static assay_status fill_all(store *s, fill_record *fill, assay_error *err)
     sqlite3_stmt *q;
     for (;;) {
         TRY(store_prepare(s, "SELECT id FROM runs WHERE id > ? ORDER BY id LIMIT 1", &q, err));
-        sqlite3_bind_int64(q, 1, id);
-        int code = sqlite3_step(q);
+        store_bind_int(s, q, 1, id);
+        int code = store_step(s, q);
         id = code == SQLITE_ROW ? sqlite3_column_int64(q, 0) : 0;
         sqlite3_finalize(q);
         if (code == SQLITE_DONE)
@@ -188,8 +201,8 @@ static assay_status fill_kind(store *s, int64_t id, const profile *p, assay_erro
 {
     sqlite3_stmt *q;
     TRY(store_prepare(s, "UPDATE runs SET kind = ? WHERE id = ?", &q, err));
-    store_bind_str(q, 1, store_kind(p));
-    sqlite3_bind_int64(q, 2, id);
+    store_bind_str(s, q, 1, store_kind(p));
+    store_bind_int(s, q, 2, id);
     return store_finish(s, q, err);
 }
 
