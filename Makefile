@@ -7,6 +7,7 @@
 #   make generate             rewrite what is made from the field tables of results
 #   make python               the wheel of the Python package, in build/python/dist
 #   make bench | fuzz         FUZZ_SECONDS=60 TARGET=fuzz_name
+#   make torture              every allocation, read, write, ... fails once: minutes; ARGS="--only graph"
 #   make engines              models on older releases of ONNX Runtime; VERSIONS="1.17.0 1.30.0"
 #   make install              PREFIX=/usr/local DESTDIR=
 #   make format | tidy | clean
@@ -25,7 +26,7 @@ define BUILD
 endef
 
 .DEFAULT_GOAL = build
-.PHONY: build run quick test golden docs generate python bench fuzz engines install format tidy clean
+.PHONY: build run quick test golden docs generate python bench fuzz torture engines install format tidy clean
 
 build:
 	@tools/setup build
@@ -75,6 +76,11 @@ fuzz:
 	@tools/setup test
 	$(call BUILD,fuzz)
 	@tools/fuzz $(FUZZ_SECONDS) $(TARGET)
+
+torture:
+	@tools/setup test
+	$(call BUILD,faults)
+	@JOBS=$(JOBS) /usr/bin/python3 tests/python/check_faults.py build/faults/assay --full $(ARGS)
 
 engines: build
 	@tools/setup npm || true

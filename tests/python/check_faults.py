@@ -1,0 +1,283 @@
+#!/usr/bin/env python3
+"""One fault at a time: the n-th allocation, read, write, open, fsync, rename or SQLite call of a command fails.
+
+    check_faults.py PROGRAM [--full] [--lasting] [--only COMMAND] [--kind KIND] [--jobs N]
+
+PROGRAM is built with ASSAY_FAULTS (src/base/fault.c). For each command of COMMANDS and every n (with --full; else
+a sample of them), the outcome must be one of two:
+
+* the same bytes on stdout, stderr and in the output files, and the same exit code as without the fault;
+* exit 1, a sentence on stderr that names the real cause, and no output file (a whole one, if what failed is stdout).
+
+A call that was interrupted or did half of its work (`interrupt`, `short`) must not show at all. --lasting makes all
+calls behind the n-th fail, too. Prints a table of points per command, and every point that is neither.
+"""
+import argparse
+import collections
+import concurrent.futures
+import os
+import pathlib
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MODELS = ROOT / "tests" / "models"
+
+# Where fsync() costs nothing.
+FAST = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+
+# What the sentence must say; an empty one: the fault must not show.
+CAUSES = {
+    "memory": "[Oo]ut of memory|Cannot allocate memory",
+    "open": "Too many open files",
+    "read": "Input/output error",
+    "write": "No space left on device",
+    "sync": "Input/output error",
+    "rename": "Operation not permitted",
+    "sqlite": "out of memory",
+    "interrupt": "",
+    "short": "",
+}
+
+# Name: words behind the program. {in} holds the inputs; h.db is a fresh copy of the history for each run.
+COMMANDS = {
+    "graph": "graph {in}/lstm_text.onnx -o out.json -q",
+    "graph-console": "graph {in}/transformer_encoder.onnx --batch 2 --hardware t4 --training --depth 2",
+    "graph-zoo": "graph resnet18 -o out.csv",
+    "scale": "scale {in}/lstm_text.onnx --dim batch=1..8 -o out.json",
+    "fuse": "fuse {in}/resnet18.onnx -o out.json",
+    "memory": "memory {in}/mobilenet_v2.onnx -o out.md",
+    "html": "report {in}/r.json -o out.html -q",
+    "report": "report {in}/r.json",
+    "report-json": "report {in}/b.json -f json",
+    "compare": "compare {in}/r.json {in}/lstm_text.onnx -o out.json",
+    "map": "map {in}/lstm_text.onnx --hardware t4,a100-80 -o out.json",
+    "pipeline": "pipeline sd15 -o out.json",
+    "capacity": "capacity {in}/b.json --target 100",
+    "validate": "validate --models lenet,resnet18 -o out.json",
+    "check": "check {in}/r.json --threshold flops:1TFLOP --baseline {in}/r.json --junit out.xml",
+    "export": "export lenet -o out.onnx",
+    "export-file": "export {in}/lstm_text.onnx --seed 1 --precision fp16 -o out.onnx",
+    "history-save": "graph lenet -q --save --db h.db --tag a --tag b",
+    "history-new": "graph lenet -q --save --db new.db",
+    "history-list": "history list --db h.db --json",
+    "history-show": "history show 1 --db h.db -o out.json -q",
+    "history-tag": "history tag 1 one two --db h.db",
+    "history-export": "history export --db h.db -o out.jsonl",
+    "history-import": "history import {in}/lines.jsonl --db h.db",
+    "trend": "trend resnet18 --metric flops --db h.db --json",
+    "devices": "devices --json",
+    "models": "models --json",
+}
+
+# Commands that change a history: what is in it after a failure is what was in it before.
+CHANGES = ("history-save", "history-new", "history-tag", "history-import")
+
+Outcome = collections.namedtuple("Outcome", "code out err files records")
+
+
+def environment(**more):
+    keep = {k: v for k, v in os.environ.items() if k in ("PATH", "LD_LIBRARY_PATH")}
+    pinned = {
+        "LC_ALL": "C.UTF-8",
+        "TZ": "UTC",
+        "COLUMNS": "80",
+        "NO_COLOR": "1",
+        "SOURCE_DATE_EPOCH": "0",
+        "HOME": "/nowhere",
+    }
+    return {**keep, **pinned, **more}
+
+
+def records_of(path):
+    """The records of a history with their tags, or None."""
+    if not path.exists():
+        return []
+    with sqlite3.connect(path) as db:
+        if db.execute("PRAGMA integrity_check").fetchone()[0] != "ok":
+            return ["damaged"]
+        tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master")}
+        if "runs" not in tables:
+            return []
+        found = db.execute("SELECT model FROM runs ORDER BY id").fetchall()
+        found += db.execute("SELECT run, tag FROM tags ORDER BY 1, 2").fetchall()
+        found += db.execute("SELECT digest FROM documents ORDER BY run").fetchall()
+        return found
+
+
+class Worker:
+    """A folder of its own, in which a command is run again and again."""
+
+    def __init__(self, program, inputs, folder):
+        self.program, self.inputs, self.folder = program, inputs, folder
+        folder.mkdir()
+
+    def run(self, name, fault=None, count=None):
+        work = self.folder / "work"
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir()
+        words = COMMANDS[name].format(**{"in": "../../in"}).split()
+        if "h.db" in words:
+            shutil.copy(self.inputs / "h.db", work / "h.db")
+        more = {"ASSAY_FAULT": fault} if fault else {}
+        if count:
+            more["ASSAY_FAULT_COUNT"] = str(count)
+        try:
+            done = subprocess.run(
+                [self.program, *words],
+                cwd=work,
+                env=environment(**more),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=60,
+                close_fds=False,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return Outcome("hangs", b"", b"", {}, None)
+        histories = [p for p in work.iterdir() if re.match(r"(h|new)\.db", p.name)]
+        files = {p.name: p.read_bytes() for p in work.iterdir() if p not in histories}
+        records = None
+        if name in CHANGES:
+            records = records_of(work / ("new.db" if "new.db" in words else "h.db"))
+        return Outcome(done.returncode, done.stdout, done.stderr, files, records)
+
+
+def judge(name, kind, good, before, got):
+    """Nothing when the outcome is one of the two; else what is wrong."""
+    if got == good:
+        return None
+    if got.code == good.code:
+        what = [
+            f for f in ("out", "err", "files", "records") if getattr(got, f) != getattr(good, f)
+        ]
+        return f"exit {got.code}, but another {', '.join(what)}"
+    said = got.err.decode("utf-8", "replace").strip()
+    if not CAUSES[kind]:
+        return f"exit {got.code}: {said}"
+    if got.code != 1:
+        return f"exit {got.code}: {said}"
+    if not re.search(CAUSES[kind], said):
+        return f"names another cause: {said}"
+    if got.files and not (got.files == good.files and "stdout" in said):
+        return f"leaves {', '.join(got.files)} behind: {said}"
+    if got.records not in (before, good.records):
+        return f"the history is neither as before nor as it should be: {said}"
+    return None
+
+
+def points(count, full, sample):
+    if full or count <= sample:
+        return list(range(1, count + 1))
+    return sorted({1 + i * (count - 1) // (sample - 1) for i in range(sample)})
+
+
+class Torture:
+    def __init__(self, options, folder):
+        self.options, self.folder, self.bad = options, folder, []
+        self.inputs = folder / "in"
+        self.prepare()
+        self.workers = [
+            Worker(options.program, self.inputs, folder / f"w{i}") for i in range(options.jobs)
+        ]
+
+    def assay(self, *words):
+        subprocess.run(
+            [self.options.program, *words],
+            cwd=self.inputs,
+            env=environment(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            check=True,
+        )
+
+    def prepare(self):
+        self.inputs.mkdir()
+        for model in ("lstm_text", "transformer_encoder", "resnet18", "mobilenet_v2"):
+            shutil.copy(MODELS / f"{model}.onnx", self.inputs)
+        self.assay("graph", "resnet18", "-q", "-o", "r.json")
+        for model, tag in (("resnet18", "nightly"), ("lenet", "b"), ("resnet18", "c")):
+            self.assay("graph", model, "-q", "--save", "--db", "h.db", "--tag", tag)
+        self.assay("graph", "vgg11", "-q", "--save", "--db", "other.db", "--tag", "x")
+        self.assay("history", "export", "--db", "other.db", "-q", "-o", "lines.jsonl")
+        shutil.copy(
+            ROOT / "tests" / "data" / "results" / "profile-0.1.json", self.inputs / "b.json"
+        )
+
+    def counts(self, name):
+        path = self.folder / "counts"
+        good = self.workers[0].run(name, count=path)
+        rows = (line.split() for line in path.read_text().splitlines())
+        return good, {kind: int(n) for kind, n in rows}
+
+    def check(self, name):
+        options = self.options
+        good, counts = self.counts(name)
+        if good.code not in (0, 6):
+            self.bad.append(f"{name}: exit {good.code} without a fault: {good.err.decode()}")
+            return {}
+        before = records_of(self.inputs / "h.db") if "h.db" in COMMANDS[name].split() else []
+        plan = [
+            (kind, n)
+            for kind, count in counts.items()
+            if options.kind in (None, kind)
+            for n in points(count, options.full, options.sample)
+        ]
+        tally = collections.Counter()
+        for (kind, n), got in self.run_all(name, plan):
+            wrong = judge(name, kind, good, before, got)
+            tally[kind] += 1
+            tally["same"] += got == good
+            tally["refused"] += got != good and not wrong
+            if wrong:
+                tally["wrong"] += 1
+                self.bad.append(f"{name} {kind}:{n}: {wrong}")
+        return tally
+
+    def run_all(self, name, plan):
+        lasting = "+" if self.options.lasting else ""
+
+        def share(k):
+            mine = plan[k :: len(self.workers)]
+            return [(p, self.workers[k].run(name, f"{p[0]}:{p[1]}{lasting}")) for p in mine]
+
+        with concurrent.futures.ThreadPoolExecutor(len(self.workers)) as pool:
+            for part in pool.map(share, range(len(self.workers))):
+                yield from part
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("program", type=os.path.abspath)
+    parser.add_argument("--full", action="store_true", help="every point, not a sample")
+    parser.add_argument("--sample", type=int, default=9, help="points per command and kind")
+    parser.add_argument("--lasting", action="store_true", help="all calls behind it fail, too")
+    parser.add_argument("--only", action="append", choices=sorted(COMMANDS))
+    parser.add_argument("--kind", choices=sorted(CAUSES))
+    parser.add_argument("--jobs", type=int, default=int(os.environ.get("JOBS", "2")))
+    options = parser.parse_args()
+    kinds = [options.kind] if options.kind else list(CAUSES)
+    columns = [*kinds, "same", "refused", "wrong"]
+    print(f"{'command':16}" + "".join(f"{c:>10}" for c in columns), flush=True)
+    total, failed = collections.Counter(), 0
+    with tempfile.TemporaryDirectory(dir=FAST) as folder:
+        torture = Torture(options, pathlib.Path(folder))
+        for name in options.only or COMMANDS:
+            known = len(torture.bad)
+            tally = torture.check(name)
+            failed += len(torture.bad) > known
+            total.update(tally)
+            print(f"{name:16}" + "".join(f"{tally.get(c, 0):10}" for c in columns), flush=True)
+    print(f"{'all':16}" + "".join(f"{total.get(c, 0):10}" for c in columns))
+    for line in torture.bad[:200]:
+        print(line)
+    print(f"{len(options.only or COMMANDS) - failed} passed, {failed} failed")
+    return 1 if torture.bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
