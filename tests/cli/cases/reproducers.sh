@@ -3,7 +3,7 @@ hostile=$CASES/../../data/hostile
 echo "---- INT64_MIN is read back, from a file and from a history"
 for model in flip_slice int64_min; do
     "$ASSAY" graph "$hostile/$model.onnx" -q -o $model.json --save --db kept.db 2> /dev/null
-    grep -c -e -9223372036854775808 $model.json
+    grep -c -e -9223372036854775808 $model.json || true
     "$ASSAY" report $model.json -f json | cmp - $model.json
 done
 "$ASSAY" history show 1 --db kept.db -q -o again.json && cmp flip_slice.json again.json
