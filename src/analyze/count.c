@@ -395,7 +395,7 @@ static bool reserve_layers(counter *x)
         n += runs(x->r, id);
     return VEC_RESERVE(x->p->arena, &x->layers, n) && VEC_RESERVE(x->r->arena, &x->nodes, n) &&
            VEC_RESERVE(x->r->arena, &x->times, n) &&
-           VEC_RESERVE(x->r->arena, &x->described, n + n / 2);
+           VEC_RESERVE(x->r->arena, &x->described, n < UINT32_MAX / 2 ? 2 * n : n);
 }
 
 static bool add_layer(counter *x, ir_id node, uint64_t times)

@@ -64,11 +64,15 @@ str count_module_of(const ir_node *n, arena *a)
 
 /* ---- the tree ---- */
 
+typedef struct module_links {
+    uint32_t first_child, next_sibling, last_child; /* places in the list, or UINT32_MAX */
+} module_links;
+
 typedef struct tree {
     str last; /* path of the layer before, and its modules from the outermost */
     uint32_t chain[MODULE_DEPTH_MAX], n_chain;
     VEC(profile_module) list; /* in order of first appearance; parents before children */
-    VEC(uint32_t) first_child, next_sibling, last_child;
+    VEC(module_links) links;
     map by_path;
     arena *arena, *scratch;
 } tree;
@@ -86,19 +90,17 @@ static uint32_t new_module(tree *t, str path, str name, int depth, uint32_t pare
 {
     uint32_t id = t->list.n;
     profile_module *m = VEC_PUSH(t->arena, &t->list);
-    uint32_t *first = VEC_PUSH(t->scratch, &t->first_child),
-             *next = VEC_PUSH(t->scratch, &t->next_sibling),
-             *last = VEC_PUSH(t->scratch, &t->last_child);
-    if (!m || !first || !next || !last)
+    const module_links none = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
+    if (!m || !VEC_ADD(t->scratch, &t->links, none))
         return UINT32_MAX;
     *m = (profile_module){.path = path, .name = name, .depth = depth, .parent = parent};
-    *first = *next = *last = UINT32_MAX;
     if (parent != UINT32_MAX) {
-        uint32_t *link = t->last_child.items[parent] == UINT32_MAX
-                             ? &t->first_child.items[parent]
-                             : &t->next_sibling.items[t->last_child.items[parent]];
+        module_links *up = &t->links.items[parent];
+        uint32_t *link = up->last_child == UINT32_MAX
+                             ? &up->first_child
+                             : &t->links.items[up->last_child].next_sibling;
         *link = id;
-        t->last_child.items[parent] = id;
+        up->last_child = id;
     }
     return id;
 }
@@ -148,20 +150,22 @@ static void flatten(const tree *t, profile_module *out)
     uint32_t n = 0;
     for (uint32_t at = 0; at != UINT32_MAX;) {
         out[n++] = t->list.items[at];
-        if (t->first_child.items[at] != UINT32_MAX) {
-            at = t->first_child.items[at];
+        if (t->links.items[at].first_child != UINT32_MAX) {
+            at = t->links.items[at].first_child;
             continue;
         }
-        while (at != UINT32_MAX && t->next_sibling.items[at] == UINT32_MAX)
+        while (at != UINT32_MAX && t->links.items[at].next_sibling == UINT32_MAX)
             at = t->list.items[at].parent;
         if (at != UINT32_MAX)
-            at = t->next_sibling.items[at];
+            at = t->links.items[at].next_sibling;
     }
 }
 
 static bool build_tree(profile *p, tree *t)
 {
-    if (!map_init(&t->by_path, t->scratch, 64) ||
+    const uint32_t usual = p->n_layers / 2 + 128; /* modules hold a few layers each */
+    if (!map_init(&t->by_path, t->scratch, usual) || !VEC_RESERVE(t->arena, &t->list, usual) ||
+        !VEC_RESERVE(t->scratch, &t->links, usual) ||
         new_module(t, (str){0}, p->model, 0, UINT32_MAX) == UINT32_MAX)
         return false;
     for (uint32_t k = 0; k < p->n_layers; k++)

@@ -259,15 +259,21 @@ static bool parse_index(str key, uint32_t *out)
     return true;
 }
 
+/* str_is() with the first letter looked at before anything is called: rows are many, and few begin alike. */
+static bool has_key(const field *f, str key)
+{
+    return f->key && key.n && f->key[0] == key.p[0] && str_is(key, f->key);
+}
+
 static field_value object_member(const field_value *v, str key)
 {
     for (uint32_t i = 0; i < v->n; i++) {
         const field *f = &v->of->rows[i];
-        if (f->key && str_is(key, f->key))
+        if (has_key(f, key))
             return fields_value(f, v->at);
-        field_value spliced = {0}, found = {0};
-        if (f->kind == FIELD_SPLICE)
-            spliced = fields_value(f, v->at);
+        if (f->kind != FIELD_SPLICE)
+            continue;
+        field_value spliced = fields_value(f, v->at), found = {0};
         if (spliced.type == VALUE_OBJECT)
             found = object_member(&spliced, key);
         if (found.row)

@@ -29,10 +29,42 @@ double text_tie_away(double v, int decimals)
     return fmod(halves, 2) == 1 ? nextafter(v, v < 0 ? -INFINITY : INFINITY) : v;
 }
 
+/* v is m / 2^shift. Of the sizes that reports have, m * 10^decimals fits 64 bits and is rounded exactly. */
+static bool round_exactly(double v, int decimals, uint64_t *out)
+{
+    static const uint64_t tens[] = {1, 10, 100, 1000};
+    int exponent;
+    if (decimals < 0 || decimals > 3 || !(v >= 0 && v < 0x1p40))
+        return false;
+    int shift = 53 - (frexp(v, &exponent), exponent);
+    uint64_t scaled = (uint64_t)ldexp(v, shift) * tens[decimals];
+    *out = shift > 63 ? 0 : (scaled >> shift) + (shift > 0 ? scaled >> (shift - 1) & 1 : 0);
+    return true;
+}
+
+static void put_digits(sbuf *b, uint64_t v, int decimals)
+{
+    char buf[32];
+    int at = sizeof buf;
+    do {
+        buf[--at] = (char)('0' + v % 10);
+        v /= 10;
+        if (--decimals == 0)
+            buf[--at] = '.';
+    } while (v > 0 || decimals >= 0);
+    sbuf_put(b, buf + at, sizeof buf - (size_t)at);
+}
+
 /* printf writes the decimal point of the host program's locale; people and scripts get a dot. */
 void text_fixed(sbuf *b, double v, int decimals)
 {
     char buf[400];
+    uint64_t exact;
+    if (round_exactly(fabs(v), decimals, &exact)) {
+        sbuf_puts(b, v < 0 && exact ? "-" : "");
+        put_digits(b, exact, decimals);
+        return;
+    }
     int n = snprintf(buf, sizeof buf, "%.*f", decimals, text_tie_away(v, decimals));
     int whole = n - (decimals > 0 ? decimals : 0);
     if (n < 0 || n >= (int)sizeof buf)

@@ -27,7 +27,7 @@ assay_status onnx_scope_reserve(onnx_scope *s, uint32_t n_nodes)
 {
     ir_model *m = s->r->m;
     arena *scratch = s->r->scratch;
-    uint64_t names = n_nodes + (uint64_t)n_nodes / 4;
+    uint64_t names = n_nodes + (uint64_t)n_nodes / 4 + 64;
     if (n_nodes == 0)
         return ASSAY_OK;
     if (m->nodes.n + names >= IR_NONE || m->values.n + names >= IR_NONE)

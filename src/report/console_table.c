@@ -135,7 +135,7 @@ static uint32_t character_size(str s, uint32_t at)
 /* What fits into the width, up to a blank or another break that is not too far to the left. */
 str console_piece(str *rest, unsigned width)
 {
-    uint32_t fits = 0, at_break = 0, at_blank = 0;
+    uint32_t fits = text_width(*rest) <= width ? rest->n : 0, at_break = 0, at_blank = 0;
     while (fits < rest->n) {
         uint32_t n = character_size(*rest, fits);
         if (fits && text_width((str){rest->p, fits + n}) > width)

@@ -210,8 +210,19 @@ static field_value as_saved(field_value v)
     return omits && !fields_is_set(&v) ? (field_value){0} : v;
 }
 
+/* Keys and dots alone, as most paths are. */
+static bool is_plain_path(str path)
+{
+    for (uint32_t i = 0; i < path.n; i++)
+        if (path.p[i] == '*' || path.p[i] == '/' || path.p[i] == '@' || path.p[i] == '^')
+            return false;
+    return true;
+}
+
 field_value view_look(const view *v, const field_value *row, str path)
 {
+    if (is_plain_path(path))
+        return as_saved(fields_at(row, path));
     uint32_t star = find(path, '*'), number = find(path, '@');
     if (str_is(path, "@key"))
         return (field_value){.type = row->key.n ? VALUE_TEXT : VALUE_NONE, .text = row->key};
@@ -258,7 +269,7 @@ static void fill_range(filling *f, str path, uint32_t dots, str unit)
 /* Counts that differ must not look the same: "417 k" and "417 k" are 416,520 and 417,360. */
 static void fill_distinct(filling *f, const field_value *value, str unit, str other)
 {
-    field_value b = view_look(f->v, f->row, other);
+    field_value b = other.n ? view_look(f->v, f->row, other) : (field_value){0};
     bool whole = value->type == VALUE_WHOLE && b.type == VALUE_WHOLE && value->u != b.u;
     put_value(f->v, f->out, value, f->row,
               whole && look_alike(f, value, &b, unit) ? STR("whole") : unit);
@@ -330,14 +341,19 @@ static void fill_optional(filling *f, str inside)
 static void fill(filling *f, str pattern)
 {
     while (pattern.n) {
-        char c = pattern.p[0];
-        uint32_t end = c == '{' ? find(pattern, '}') : c == '[' ? find(pattern, ']') : 0;
-        if (c == '{')
+        uint32_t text = 0;
+        while (text < pattern.n && pattern.p[text] != '{' && pattern.p[text] != '[')
+            text++;
+        sbuf_put(f->out, pattern.p, text);
+        pattern = after(pattern, text);
+        if (!pattern.n)
+            return;
+        bool value = pattern.p[0] == '{';
+        uint32_t end = find(pattern, value ? '}' : ']');
+        if (value)
             fill_value(f, (str){pattern.p + 1, end - 1});
-        else if (c == '[')
-            fill_optional(f, (str){pattern.p + 1, end - 1});
         else
-            sbuf_putc(f->out, c);
+            fill_optional(f, (str){pattern.p + 1, end - 1});
         pattern = after(pattern, end + 1);
     }
 }
