@@ -327,7 +327,9 @@ static profile_certainty certainty_of(const counter *x, ir_id node, const op_ctx
         assumed |= c->out[o].assumed;
         missing |= c->node->outputs[o] != IR_NONE && shape_missing(&c->out[o]);
     }
-    return missing ? PROFILE_UNKNOWN : assumed ? PROFILE_ASSUMED : PROFILE_EXACT;
+    if (missing || assumed)
+        return missing ? PROFILE_UNKNOWN : PROFILE_ASSUMED;
+    return c->row->flags & OPF_USER ? PROFILE_USER_DEFINED : PROFILE_EXACT;
 }
 
 /* A parameter or buffer, or what was made of constants when the model was loaded. */
@@ -465,6 +467,7 @@ static void total_layers(counter *x)
         p->accounting.exact += l->certainty == PROFILE_EXACT;
         p->accounting.assumed += l->certainty == PROFILE_ASSUMED;
         p->accounting.unknown += l->certainty == PROFILE_UNKNOWN;
+        p->accounting.user_defined += l->certainty == PROFILE_USER_DEFINED;
     }
     p->total_flops = sat_add(p->total_flops, x->lens->eager ? p->load_time.flops : 0);
     p->total_macs = p->ops.mac;
@@ -646,6 +649,7 @@ static assay_status add_details(counter *x, assay_error *err)
 {
     TRY(break_down(x, err));
     TRY(gather_items(x, err));
+    TRY(count_user_operators(x->r, x->p, err));
     TRY(count_modules(x->p, err));
     gather_values(x);
     notes_join(&x->p->warnings, &x->r->model->notes);

@@ -115,6 +115,8 @@ bool count_load_time(infer_result *r, ir_dtype precision, const lens *by, const 
                      profile *p);
 /* The module a node belongs to, from its own or its name: "layer1.0.conv1"; count_modules.c. */
 str count_module_of(const ir_node *n, arena *a);
+/* Which rules of the user were used; count_user.c. */
+assay_status count_user_operators(const infer_result *r, profile *p, assay_error *err);
 /* Builds p->modules from p->layers. */
 assay_status count_modules(profile *p, assay_error *err);
 

@@ -182,7 +182,8 @@ static void mark_unknown(infer_result *r, ir_id id)
     sbuf_free(&b);
     add_item(r, id, true, reason);
     notes_add(&r->notes, "unknown-operator", n->name,
-              "Totals are a lower bound. List the known operators with `assay ops`.", "%s", reason);
+              "Totals are a lower bound. Describe the operator in a file of rules (--ops).", "%s",
+              reason);
 }
 
 /* Sizes must stay countable: 2^62 elements is beyond any memory. */
@@ -445,14 +446,15 @@ static assay_status resolve_graph(infer_result *r, ir_id graph, int depth, known
     return ASSAY_OK;
 }
 
-static assay_status new_result(const ir_model *m, arena *a, infer_result **out, assay_error *err)
+static assay_status new_result(const ir_model *m, const op_rows *user_ops, arena *a,
+                               infer_result **out, assay_error *err)
 {
     infer_result *r = ARENA_NEW(a, infer_result);
     if (!r)
         return err_no_memory(err);
     r->model = m;
     r->arena = a;
-    r->ops = op_index_new(a);
+    r->ops = op_index_new(a, user_ops);
     r->info = ARENA_ARRAY(a, op_info, m->values.n + 1);
     r->origin = ARENA_ARRAY(a, ir_id, m->values.n + 1);
     r->rows = ARENA_ARRAY(a, const op_row *, m->nodes.n + 1);
@@ -478,7 +480,7 @@ assay_status infer_once(const ir_model *m, const infer_options *opt, const infer
                         arena *a, infer_result **out, assay_error *err)
 {
     infer_result *r = NULL;
-    TRY(new_result(m, a, &r, err));
+    TRY(new_result(m, opt->user_ops, a, &r, err));
     assert(r);
     *out = r;
     r->trial = *trial;

@@ -38,6 +38,7 @@ typedef struct infer_options {
     int64_t batch;        /* --batch; 0 when not given */
     /* [inputs] the dimension that it sets, INFER_NO_BATCH or INFER_FIRST; NULL: INFER_FIRST of all. */
     const int *batch_axes;
+    const op_rows *user_ops; /* operators that the user described; or NULL */
     bool
         ignore_declared; /* rules alone, for tests: value_info and graph outputs are not looked at */
 } infer_options;

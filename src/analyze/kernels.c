@@ -233,7 +233,7 @@ assay_status kernels_map(const ir_model *original, const ir_model *optimised,
     m.claimed = ARENA_ARRAY(a, bool, original->nodes.n + 1u);
     out->kernels = ARENA_ARRAY(a, kernel_row, g->nodes.n + 1u);
     out->n_kernels = g->nodes.n;
-    m.ops = op_index_new(a);
+    m.ops = op_index_new(a, NULL);
     if (!m.claimed || !out->kernels || !m.ops || !index_names(&m) ||
         !(m.reader = only_readers(original, a)) || !(m.reader_there = only_readers(optimised, a)))
         return err_no_memory(err);

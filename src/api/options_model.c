@@ -2,6 +2,7 @@
 #include "api/api.h"
 #include "base/sbuf.h"
 #include "jobs/job.h"
+#include "ops/user_ops.h"
 #include "rewrite/precision.h"
 
 #define DIM_MAX ((int64_t)1 << 40)
@@ -73,6 +74,13 @@ static OPTION_SETTER(set_parameter)
                : err_fail(err, ASSAY_ERR_USAGE, "too many parameters: --set");
 }
 
+static OPTION_SETTER(set_ops)
+{
+    (void)row;
+    const char *path = str_copy(o->arena, value).p;
+    return path ? user_ops_read(path, o->arena, &o->model.ops, err) : err_no_memory(err);
+}
+
 /* "fp32,int8-dynamic": of compare, which runs each model at its own. */
 static bool is_list_of_targets(str value)
 {
@@ -110,6 +118,11 @@ static const option_row rows[] = {
      .about = "Set the batch size of every input."},
     {OPTION_READ("set", set_parameter, "@model pipeline"), .repeatable = true, .value = "KEY=VALUE",
      .about = "Set a parameter of a built-in architecture, for example num_classes=10."},
+    {OPTION_READ("ops", set_ops,
+                 "graph profile bench layers memory compare check validate map fuse scale"),
+     .value = "FILE", .values = "@files",
+     .about = "Read rules for operators (JSON): their output shapes and costs. A rule comes "
+              "before a built-in one."},
     {OPTION("config", WORD, model.config,
             "graph profile bench layers memory check map fuse scale export"),
      .value = "FILE", .values = "@files",

@@ -14,6 +14,7 @@ static infer_options sizes_of(const assay_model *m, const assay_options *o)
 {
     infer_options shapes = {.dims = o->model.dims.items,
                             .n_dims = o->model.dims.n,
+                            .user_ops = o->model.ops,
                             .dims_must_exist = !o->model.dims_may_miss};
     if (m->row) /* it has taken shapes and batch already when it was built */
         return shapes;

@@ -54,6 +54,7 @@ typedef struct model_options {
     VEC(infer_shape) shapes;
     VEC(infer_dim) dims;
     zoo_args set;
+    const op_rows *ops; /* of --ops; or NULL */
     str config;
     int64_t batch; /* 0: as the model has it */
     ir_dtype precision;

@@ -33,9 +33,8 @@ static assay_status validate_one(assay_model *m, const lens *by, const assay_opt
     assay_status s = job_sized_make(m, o, o->model.batch, &x, err);
     x.shapes.dims_must_exist = false; /* of several models, one may not have it */
     if (s == ASSAY_OK)
-        s = job_sized_failed(
-            &x, validate_model(x.ir, m->row ? NULL : &x.shapes, m->ir->name, built_in, by, v, err),
-            err);
+        s = job_sized_failed(&x, validate_model(x.ir, &x.shapes, m->ir->name, built_in, by, v, err),
+                             err);
     job_sized_free(&x);
     TRY(s);
     validation_row *row = &v->rows.items[v->rows.n - 1];

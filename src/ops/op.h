@@ -209,6 +209,7 @@ enum {
                             Reshape (and views), DequantizeLinear */
     OPF_DATA_MOVE = 256, /* moves data and computes nothing: cost is bytes only */
     OPF_NO_SHAPES = 512, /* cost does not need shapes: never `unknown` in the accounting */
+    OPF_USER = 2048,     /* described by the user: `with` is its user_rule */
     OPF_IDENTITY = 1024, /* the output is the input itself: of a weight, it does not even run */
 };
 
@@ -300,7 +301,8 @@ extern const uint32_t op_table_n;
 
 /* Finds rows by domain and name; built once per analysis in its arena. */
 typedef struct op_index op_index;
-op_index *op_index_new(arena *a); /* NULL when memory is out */
+/* NULL when memory is out. `more` (or NULL) are rows that come before the table's own. */
+op_index *op_index_new(arena *a, const op_rows *more);
 /* NULL when unknown. "ai.onnx" and "" are one domain. */
 const op_row *op_find(const op_index *x, str domain, str name);
 

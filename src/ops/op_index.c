@@ -42,9 +42,9 @@ static bool add_row(op_index *x, arena *a, uint32_t place, const op_row *row)
     return key.p && map_put(&x->by_name, key, place);
 }
 
-op_index *op_index_new(arena *a)
+op_index *op_index_new(arena *a, const op_rows *more)
 {
-    uint32_t n = count_rows(), place = 0;
+    uint32_t n = count_rows() + (more ? more->n : 0), place = 0;
     op_index *x = ARENA_NEW(a, op_index);
     if (!x || !(x->rows = ARENA_ARRAY(a, const op_row *, n)) || !map_init(&x->by_name, a, n))
         return NULL;
@@ -52,6 +52,9 @@ op_index *op_index_new(arena *a)
         for (uint32_t r = 0; r < op_table[f]->n; r++)
             if (!add_row(x, a, place++, &op_table[f]->rows[r]))
                 return NULL;
+    for (uint32_t r = 0; more && r < more->n; r++)
+        if (!add_row(x, a, place++, &more->rows[r]))
+            return NULL;
     return x;
 }
 

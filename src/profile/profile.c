@@ -5,7 +5,8 @@
 
 const char *profile_certainty_name(profile_certainty c)
 {
-    return c == PROFILE_EXACT ? "exact" : c == PROFILE_ASSUMED ? "assumed" : "unknown";
+    static const char *const names[] = {"exact", "assumed", "unknown", "user-defined"};
+    return names[c];
 }
 
 profile *profile_new(size_t limit_bytes)

@@ -34,7 +34,8 @@ typedef struct profile_ops { /* the cost vector of ops/op.h, summed over all run
 typedef enum profile_certainty {
     PROFILE_EXACT,
     PROFILE_ASSUMED,
-    PROFILE_UNKNOWN
+    PROFILE_UNKNOWN,
+    PROFILE_USER_DEFINED /* by a rule of --ops, with all sizes known */
 } profile_certainty;
 const char *profile_certainty_name(profile_certainty c);
 
@@ -90,8 +91,13 @@ typedef struct profile_load_time {
     uint64_t kept_bytes; /* of its results, those that operators read in every run */
 } profile_load_time;
 
+typedef struct profile_user_operator { /* a rule of --ops that was used */
+    str op, file;
+    uint64_t nodes;
+} profile_user_operator;
+
 typedef struct profile_accounting {
-    uint64_t nodes, exact, assumed, unknown, folded;
+    uint64_t nodes, exact, assumed, unknown, user_defined, folded;
     const profile_item *items;
     uint32_t n_items;
 } profile_accounting;
@@ -277,6 +283,8 @@ typedef struct profile {
     double arithmetic_intensity;
     profile_accounting accounting;
     profile_load_time load_time;
+    const profile_user_operator *user_operators;
+    uint32_t n_user_operators;
     const profile_operation *operations; /* by FLOPs, descending */
     uint32_t n_operations;
     profile_bottlenecks bottlenecks;

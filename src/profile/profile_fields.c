@@ -215,6 +215,8 @@ static const field accounting_rows[] = {
     FIELD_AS(profile, "assumed", accounting.assumed, U64, COUNT, NULL,
              "Counted with an assumption."),
     FIELD_AS(profile, "unknown", accounting.unknown, U64, COUNT, NULL, "Not counted."),
+    FIELD_AS(profile, "user_defined", accounting.user_defined, U64, COUNT, NULL,
+             "Counted by a rule of --ops.", .absent = FIELD_OMIT_ZERO),
     FIELD_AS(profile, "folded", accounting.folded, U64, COUNT, NULL,
              "Computed when the model is loaded."),
     FIELD(profile, anything_assumed, BOOL, NONE, NULL,
@@ -228,6 +230,13 @@ static const field accounting_rows[] = {
                 "Assumed and unknown items.", .flags = FIELD_FLAT),
 };
 static const fields accounting_fields = FIELDS_AS(profile, "accounting", accounting_rows);
+
+static const field user_operator_rows[] = {
+    FIELD(profile_user_operator, op, STR, NONE, "Operator", "The operator, with its domain."),
+    FIELD(profile_user_operator, file, STR, NONE, "Rules", "The file that describes it."),
+    FIELD(profile_user_operator, nodes, U64, COUNT, "Nodes", "Nodes that the rule counted."),
+};
+static const fields user_operator_fields = FIELDS(profile_user_operator, user_operator_rows);
 
 static const field load_time_rows[] = {
     FIELD(profile_load_time, operators, U64, COUNT, NULL, "Operators on constants alone."),
@@ -327,6 +336,9 @@ static const field profile_rows[] = {
                  .flags = FIELD_WRITE_ONLY),
     FIELD_STRUCT(profile, "cost", ops, cost_fields, "Operations by kind.", .flags = FIELD_FLAT),
     FIELD_INLINE("accounting", accounting_fields, "Certainty of the counts."),
+    FIELD_ITEMS(profile, LIST, "user_operators", user_operators, n_user_operators,
+                user_operator_fields, "Rules of --ops that were used.", .absent = FIELD_OMIT,
+                .flags = FIELD_FLAT),
     FIELD_STRUCT(profile, "load_time", load_time, load_time_fields,
                  "Work on weights alone, which an engine does once, when it loads the model."),
     FIELD_ITEMS(profile, LIST, "operations", operations, n_operations, operation_fields,

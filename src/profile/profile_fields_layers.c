@@ -4,7 +4,8 @@
 
 /* ---- layers ---- */
 
-static const char *const certainty_words[] = {"exact", "assumed", "unknown", NULL};
+static const char *const certainty_words[] = {"exact", "assumed", "unknown", "user-defined", NULL};
+static const char *const value_words[] = {"exact", "assumed", "unknown", NULL};
 
 /* A list of tensors: the codec takes the layer itself. */
 #define TENSORS(key_, codec_, about_)                                                           \
@@ -106,7 +107,7 @@ static const field value_rows[] = {
     FIELD(profile_tensor, kind, CODEC, NONE, NULL, "sequence, optional or map; else a tensor.",
           .codec = &tensor_kind_codec, .absent = FIELD_OMIT),
     FIELD(profile_tensor, certainty, WORD, NONE, "Certainty", "exact, assumed or unknown.",
-          .words = certainty_words, .absent = FIELD_OMIT),
+          .words = value_words, .absent = FIELD_OMIT),
 };
 static const profile_tensor value_start = {.shape = {.rank = -1}};
 const fields value_fields = FIELDS_AS(profile_tensor, "value", value_rows, .start = &value_start,

@@ -249,8 +249,11 @@ static void say_certainty(view *v)
     if (!view_holds(v, &a, "+nodes"))
         return;
     view_put(v, &b, &a,
-             doubt ? "{exact:whole} of {nodes:whole operator} are exact; "
-                   : "Exact: {exact:whole} of {nodes:whole operator} counted, nothing assumed.");
+             doubt
+                 ? "{exact:whole} of {nodes:whole operator} are exact; [{+user_defined:whole} by "
+                   "user-defined rules; ]"
+                 : "Exact: {exact:whole} of {nodes:whole operator} counted, [{+user_defined:whole} "
+                   "by user-defined rules, ]nothing assumed.");
     if (doubt) {
         put_doubts(v, &b, &a);
         sbuf_putc(&b, '.');

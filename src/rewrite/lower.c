@@ -245,7 +245,7 @@ static assay_status drop_orphans(lowering *x)
 
 static assay_status lower_model(lowering *x)
 {
-    const op_index *ops = op_index_new(x->scratch);
+    const op_index *ops = op_index_new(x->scratch, NULL);
     uint32_t n_graphs = x->m->graphs.n;
     x->uses = ir_kit_uses(x->m, NULL, n_graphs, x->scratch);
     if (!ops || !x->uses || !ir_kit_begin(&x->kit, x->m, x->scratch, 0))

@@ -227,6 +227,7 @@ OPTIONS = {
     "models": Sample("resnet34,lenet", base=[]),
     "input-shape": Sample("1,3,96,96"),
     "dim": Sample("sequence=64", base=[SMALL]),
+    "ops": Sample("rules.json"),
     "batch": Sample("2"),
     "set": Sample("num_classes=10"),
     "config": Sample("train.json"),
@@ -315,6 +316,7 @@ OPTIONS = {
 MODEL_RUN = {
     "input-shape": Sample("1,64,8", shows=lambda j: j["config"]["input_shapes"]["x"] == [1, 64, 8]),
     "dim": Sample("sequence=64", shows=lambda j: j["config"]["input_shapes"]["x"] == [1, 64, 8]),
+    "ops": Sample("rules.json", shows=lambda j: j.get("user_operators")),
     "batch": Sample("2", shows=lambda j: j["config"]["input_shapes"]["x"][0] == 2),
     "set": Sample(
         "num_classes=7",
@@ -386,6 +388,13 @@ WATCH = {
 }
 ENGINE_COMMANDS = ("profile", "bench", "layers", "history", "trend", "capacity")
 PIPE = {"name": "mine", "height": 256, "components": [{"role": "denoiser", "model": "sd15-unet"}]}
+RULES = {
+    "schema": "assay.ops/1",
+    "operators": [
+        {"op": op, "inputs": ["x"], "outputs": [{"shape": "x"}], "cost": {"mac": "size(x)"}}
+        for op in ("Relu", "Softmax")
+    ],
+}
 MODEL_BASES: List[Tuple[str, str, List[str]]] = [
     ("map", "lenet", ["--hardware", "t4"]),
     ("scale", "lenet", ["--dim", "batch=1..4"]),
@@ -397,6 +406,7 @@ MODEL_BASES: List[Tuple[str, str, List[str]]] = [
 PAIRS = {
     **{f"{c} {o}": s for c in ("profile", "bench", "layers") for o, s in MODEL_RUN.items()},
     **{f"profile {o}": s for o, s in SECTIONS.items()},
+    "check ops": Sample("rules.json", also=["--json"]),
     "profile lens": Sample("torch", shows=lambda j: j["lens"] == "torch"),
     "profile columns": Sample(
         "60", base=["lenet", *RUN], seen=lambda a, b: a.code == b.code and wide(b.out) < wide(a.out)
@@ -604,6 +614,7 @@ def prepare() -> bool:
     (work / "machine.json").write_bytes((ROOT / "tests/data/machine.json").read_bytes())
     (work / "train.json").write_text('{"model": {"net_type": "resnet18", "num_classes": 10}}')
     (work / "tiny.json").write_text('{"model": {"net_type": "lenet", "num_classes": 7}}')
+    (work / "rules.json").write_text(json.dumps(RULES))
     (work / "bad.jsonl").write_text('{"schema": "assay.history/1"}\n{"tags": []}\n')
     (work / "pipe.json").write_text(json.dumps(PIPE))
     for args in (

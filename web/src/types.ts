@@ -38,6 +38,8 @@ export interface Profile {
     cost: ProfileOps;
     /** Certainty of the counts. */
     accounting: Accounting;
+    /** Rules of --ops that were used. */
+    user_operators?: ProfileUserOperator[];
     /** Work on weights alone, which an engine does once, when it loads the model. */
     load_time: ProfileLoadTime;
     /** Costs by operator family, most FLOPs first. */
@@ -334,6 +336,8 @@ export interface Accounting {
     assumed: number;
     /** Not counted. */
     unknown: number;
+    /** Counted by a rule of --ops. */
+    user_defined?: number;
     /** Computed when the model is loaded. */
     folded: number;
     /** Whether anything is assumed or unknown; `--strict` refuses it. */
@@ -355,6 +359,15 @@ export interface ProfileItem {
     reason: string;
     /** assumed: counted with an assumption; unknown: not counted. */
     certainty: "assumed" | "unknown";
+}
+
+export interface ProfileUserOperator {
+    /** The operator, with its domain. */
+    op: string;
+    /** The file that describes it. */
+    file: string;
+    /** Nodes that the rule counted. */
+    nodes: number;
 }
 
 export interface ProfileLoadTime {
@@ -452,7 +465,7 @@ export interface ProfileLayer {
     /** strong-compute, compute, balanced or memory, by arithmetic intensity. */
     band: string;
     /** Certainty of the values. */
-    certainty: "exact" | "assumed" | "unknown";
+    certainty: "exact" | "assumed" | "unknown" | "user-defined";
     /** Executions in one run of the model. */
     times: number;
     /** Live activations during the layer. [bytes] */

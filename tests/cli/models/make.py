@@ -186,3 +186,48 @@ save(
     [value("x", [3, 2]), typed("shape", "INT64", [2])],
     [value("y", [None, None])],
 )
+
+
+# As brevitas exports quantised models: Quant(x, scale, zero point, bit width), under a domain that nobody knows.
+def quantised(name, body, x, y, constants):
+    nodes = []
+    for node in body:
+        for i in list(node.input)[:2]:
+            if i != "c":
+                nodes.append(quant(i))
+        node.input[:2] = ["q_" + i if i != "c" else i for i in list(node.input)[:2]]
+        nodes.append(node)
+    numbers = [weight(n, []) for n in ("scale", "zero")]
+    bits = helper.make_tensor("bits", FLOAT, [], [4.0])
+    save(name, nodes, [x], [y], constants + numbers + [bits], ["my.quantisers"])
+
+
+def quant(tensor):
+    return helper.make_node(
+        "Quant",
+        [tensor, "scale", "zero", "bits"],
+        ["q_" + tensor],
+        name="quantise_" + tensor,
+        domain="my.quantisers",
+        signed=1,
+        narrow=0,
+    )
+
+
+quantised(
+    "quant_mlp.onnx",
+    [
+        helper.make_node("MatMul", ["x", "w1"], ["a"], name="first"),
+        helper.make_node("MatMul", ["a", "w2"], ["y"], name="second"),
+    ],
+    value("x", [2, 8]),
+    value("y", [2, 4]),
+    [weight("w1", [8, 16]), weight("w2", [16, 4])],
+)
+quantised(
+    "quant_cnn.onnx",
+    [helper.make_node("Conv", ["x", "w"], ["y"], name="conv")],
+    value("x", [1, 3, 8, 8]),
+    value("y", [1, 4, 6, 6]),
+    [weight("w", [4, 3, 3, 3])],
+)
