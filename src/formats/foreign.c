@@ -32,8 +32,10 @@ assay_status foreign_new(foreign *f, const char *format, source *src, size_t lim
     *f = (foreign){.src = src, .format = format, .err = err};
     TRY(ir_model_new(limit / 2, &f->m, err));
     f->scratch = arena_new(limit / 2);
-    bool made = f->scratch && ir_kit_begin(&f->kit, f->m, f->scratch, 256);
+    bool made = f->scratch && ir_kit_begin(&f->kit, f->m, f->scratch, 256) &&
+                ir_kit_begin(&f->nodes, f->m, f->scratch, 256);
     f->m->format = str_of(format);
+    f->m->foreign = true;
     f->m->file_size_bytes = source_size(src);
     made = made && ir_set_opset(f->m, STR(""), FOREIGN_OPSET) &&
            ir_set_opset(f->m, STR(FOREIGN_MS), 1) && ir_set_opset(f->m, STR(FOREIGN_NHWC), 1) &&
@@ -152,7 +154,7 @@ ir_id foreign_add(foreign *f, const foreign_node *n)
                         .domain = n->domain,
                         .attrs = n->attrs,
                         .n_attrs = n->n_attrs,
-                        .proto = {.name = n->name,
+                        .proto = {.name = ir_kit_name(&f->nodes, n->name),
                                   .graph = f->graph,
                                   .call = IR_NONE,
                                   .inputs = n->in,

@@ -30,8 +30,8 @@ typedef assay_status foreign_read_fn(source *src, const char *path, size_t limit
 typedef struct foreign {
     ir_model *m;
     arena *scratch;
-    ir_kit kit;
-    ir_id graph; /* where values and nodes are made; readers of subgraphs change it */
+    ir_kit kit, nodes; /* names of values and of nodes */
+    ir_id graph;       /* where values and nodes are made; readers of subgraphs change it */
     source *src;
     const char *format; /* the domain of operators without a row */
     assay_error *err;

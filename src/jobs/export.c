@@ -72,6 +72,7 @@ static assay_status write_model(const assay_model *m, ir_model *ir, const char *
                                     .cancelled = cancelled,
                                     .ctx = &o};
     uint64_t n_random = 0;
+    TRY(job_to_onnx(ir, NULL, err));
     TRY(to_opset(m, ir, o, err));
     TRY(to_precision(ir, o, &n_random, err));
     TRY(onnx_write_file(ir, path, &opt, got, err));
@@ -109,7 +110,8 @@ assay_status job_export(assay_model *m, const char *path, const assay_options *o
         return write_model(m, m->ir, path, o, got, err);
     TRY(check_file(o, err));
     TRY(check_weights(m->ir, o, err));
-    assay_status s = o->export.opset || target_of(o) ? job_model_again(m, &own, err) : ASSAY_OK;
+    bool changes = o->export.opset || target_of(o) || m->ir->foreign;
+    assay_status s = changes ? job_model_again(m, &own, err) : ASSAY_OK;
     if (s == ASSAY_OK)
         s = write_model(m, own ? own : m->ir, path, o, got, err);
     ir_model_free(own);

@@ -219,6 +219,9 @@ static assay_status run_one(job *j, profile_config *c, job_runnable *x, assay_er
     note_bounds(j);
     report_progress(j, "session", 0, 0, 0);
     TRY(job_runnable_export(m, j->o, x, err));
+    if (!m->row && m->ir->foreign)
+        notes_add(&j->p->warnings, "runs-as-onnx", (str){0}, NULL,
+                  "The engine runs the model exported as ONNX, not the file itself.");
     if (x->rebatched)
         notes_add(&j->p->warnings, "rebatched", (str){0}, NULL,
                   "The file has a fixed batch size. Other sizes run from a modified copy.");

@@ -152,6 +152,15 @@ static bool has_weights(const ir_model *ir)
     return true;
 }
 
+/* What was read from another format runs as ONNX. */
+static assay_status make_onnx(assay_model *m, job_runnable *x, assay_error *err)
+{
+    if (!x->sized.own)
+        TRY(job_model_again(m, &x->sized.own, err));
+    x->ir = x->sized.own;
+    return job_to_onnx(x->sized.own, &x->sized.shapes, err);
+}
+
 /* The graph that is written is the caller's own from here on: a built-in one is built again for the next,
  * a file's is read a second time. */
 static assay_status make_precise(assay_model *m, const assay_options *o, job_runnable *x,
@@ -183,6 +192,8 @@ static const char *name_of_copy(const assay_model *m, const job_runnable *x)
     sbuf_printf(&b, "'%s'", FILE_NAME(m->ir->name.n ? m->ir->name.p : "the model"));
     if (x->rebatched)
         sbuf_printf(&b, " with batch size %lld", (long long)x->batch);
+    if (!m->row && m->ir->foreign)
+        sbuf_puts(&b, " exported as ONNX");
     if (x->precise)
         sbuf_printf(&b, "%s as %s", x->rebatched ? "," : "", x->precise->name);
     if (!m->row && !has_weights(x->ir))
@@ -212,6 +223,8 @@ static assay_status export_copy(assay_model *m, const assay_options *o, job_runn
     int opset = x->precise && x->precise->opset > LOWER_DEFAULT ? x->precise->opset : LOWER_DEFAULT;
     if (m->row)
         TRY(rewrite_lower(m->ir, opset, err));
+    if (!m->row && m->ir->foreign)
+        TRY(make_onnx(m, x, err));
     if (x->precise)
         TRY(make_precise(m, o, x, err));
     TRY(onnx_write_file(x->ir, x->path, &opt, NULL, err));
@@ -222,7 +235,7 @@ static assay_status export_copy(assay_model *m, const assay_options *o, job_runn
 assay_status job_runnable_export(assay_model *m, const assay_options *o, job_runnable *x,
                                  assay_error *err)
 {
-    if (m->row || x->sized.own || x->precise || !has_weights(m->ir))
+    if (m->row || x->sized.own || x->precise || m->ir->foreign || !has_weights(m->ir))
         return export_copy(m, o, x, err);
     if (m->bytes)
         x->model = (engine_model){

@@ -9,6 +9,7 @@
 #include "ir/verify.h"
 #include "jobs/measure.h"
 #include "rewrite/lower.h"
+#include "rewrite/to_onnx.h"
 
 bool job_seven_bits(const assay_options *o)
 {
@@ -90,6 +91,19 @@ assay_status job_to_opset(ir_model *m, int opset, assay_error *err)
     assert(s != ASSAY_OK || r);
     if (s == ASSAY_OK)
         s = rewrite_to_opset(m, (value_facts){r->info, m->values.n}, opset, err);
+    arena_free(a);
+    return s;
+}
+
+assay_status job_to_onnx(ir_model *m, const infer_options *shapes, assay_error *err)
+{
+    infer_result *r = NULL;
+    if (!m->foreign)
+        return ASSAY_OK;
+    arena *a = arena_new(JOB_ANALYSIS_BYTES);
+    assay_status s = a ? infer_run(m, shapes, a, &r, err) : err_no_memory(err);
+    if (s == ASSAY_OK)
+        s = rewrite_to_onnx(m, (value_facts){r->info, m->values.n}, err);
     arena_free(a);
     return s;
 }

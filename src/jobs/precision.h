@@ -37,6 +37,8 @@ assay_status job_make_precise(ir_model *m, const job_precision *q, uint64_t *n_r
 
 /* A model from a file at another opset, up or down. */
 assay_status job_to_opset(ir_model *m, int opset, assay_error *err);
+/* A model of another format as one of ONNX operators, at these sizes (NULL: its own); any other stays as it is. */
+assay_status job_to_onnx(ir_model *m, const infer_options *shapes, assay_error *err);
 
 /* Smallest and largest finite numbers of the points in runs of the model, which gets them as outputs for
  * the time. ranges: [n]. */
