@@ -15,16 +15,13 @@ typedef struct mapper {
     assay_error *err;
 } mapper;
 
-const char *map_verdict(double inference, double training)
+const char *map_verdict(double share, bool training)
 {
-    double part = training < 0 ? inference : training;
-    if (inference > 1)
-        return "OOM";
-    if (inference > MAP_HEAD_ROOM)
-        return "risk of OOM";
-    if (part > (training < 0 ? 0.4 : MAP_HEAD_ROOM))
-        return "maximum throughput";
-    return part > 0.4 ? "optimal for training" : part > 0.2 ? "good" : "safe";
+    return share > 1                 ? "OOM"
+           : share > MAP_HEAD_ROOM   ? "risk of OOM"
+           : training && share > 0.4 ? "optimal for training"
+           : share > 0.2             ? "good"
+                                     : "safe";
 }
 
 static bool trained_at(device_precision p)
@@ -48,6 +45,7 @@ static void judge_training(mapping_row *r, const roofline_slice *s, const device
     r->training_memory_bytes = sat_whole(bytes);
     r->training_fits = bytes <= d->memory_bytes;
     r->training_step_ms = roofline_training(s, d, p) * 1e3;
+    r->training_verdict = map_verdict(bytes / d->memory_bytes, true);
 }
 
 static void judge_memory(mapping_row *r, const roofline_slice *s, const device *d)
@@ -58,8 +56,7 @@ static void judge_memory(mapping_row *r, const roofline_slice *s, const device *
     r->activations_bytes = sat_whole(s->activations_bytes);
     r->fits = bytes <= d->memory_bytes;
     r->memory_class = band_word(band_of(BAND_MEMORY, bytes));
-    r->verdict = map_verdict(bytes / d->memory_bytes,
-                             r->trains ? (double)r->training_memory_bytes / d->memory_bytes : -1);
+    r->verdict = map_verdict(bytes / d->memory_bytes, false);
 }
 
 static double percent(double part, double whole)
@@ -143,6 +140,18 @@ static const mapping_row *rows_alike(const mapper *x, uint32_t hardware, device_
     return NULL;
 }
 
+/* Of several batch sizes that leave room, one has the most throughput. */
+static void mark_fastest(mapper *x, double room, mapping_row *rows)
+{
+    mapping_row *best = NULL;
+    for (uint32_t b = 0; b < x->o->n_batches; b++)
+        if ((double)rows[b].memory_bytes <= room &&
+            (!best || rows[b].throughput > best->throughput))
+            best = &rows[b];
+    if (best && x->o->n_batches > 1)
+        best->verdict = "maximum throughput";
+}
+
 static void one_precision(mapper *x, uint32_t hardware, device_precision p, uint32_t first_row)
 {
     const device *d = &x->o->devices->rows.items[hardware];
@@ -165,6 +174,7 @@ static void one_precision(mapper *x, uint32_t hardware, device_precision p, uint
         x->out->rows[x->out->n_rows] = like[b];
         x->out->rows[x->out->n_rows++].precision = device_precision_name(p);
     }
+    mark_fastest(x, room, &x->out->rows[x->out->n_rows - x->o->n_batches]);
 }
 
 /* At the smallest batch: the widest that leaves head-room, and the one that takes the least time. */

@@ -1,14 +1,14 @@
 /* A model on devices: every device, precision and batch timed and judged, and those of them that nothing
  * beats in both of two figures.
  *
- * Verdicts, with I the inference and T the training memory (AdamW) as a part of the device's:
- *   OOM                    I above 1
- *   risk of OOM            I above 0.8: less than 20 % free
- *   maximum throughput     I up to 0.8, and training does not fit with 20 % free, or is not done there
- *   optimal for training   T from 0.4 to 0.8: twice the batch would not leave 20 % free
- *   good                   T from 0.2 to 0.4
- *   safe                   T up to 0.2
- * Where the precision is not one that is trained at (fp8, int8), I stands for T in the last two.
+ * Two verdicts, for inference and for training (AdamW), by the share of the device's memory that is needed:
+ *   OOM                    above 1
+ *   risk of OOM            above 0.8: less than 20 % free
+ *   maximum throughput     inference: the batch with the most throughput of those that leave 20 % free
+ *   optimal for training   training: from 0.4 to 0.8, twice the batch would not leave 20 % free
+ *   good                   from 0.2
+ *   safe                   up to 0.2
+ * A precision that is not one that is trained at (fp8, int8) has no verdict for training.
  */
 #ifndef ANALYZE_MAP_H
 #define ANALYZE_MAP_H
@@ -43,8 +43,8 @@ typedef struct map_options {
 /* "latency", "throughput:1000", "memory:8GiB", "power:75W", "energy:2J". */
 assay_status map_goal_parse(str text, const map_goal_row **goal, double *limit, assay_error *err);
 
-/* The verdict alone; training below 0 where nothing is trained. Parts of the device's memory. */
-const char *map_verdict(double inference, double training);
+/* The verdict on a share of the device's memory alone. */
+const char *map_verdict(double share, bool training);
 
 /* Fills p->mapping. */
 assay_status map_run(const roofline_model *m, const map_options *o, arena *scratch, profile *p,

@@ -41,6 +41,7 @@ typedef struct mapping_row {
     double training_step_ms;
     bool fits, training_fits; /* into the memory, head-room or not */
     const char *verdict, *bound, *speed, *memory_class;
+    const char *training_verdict; /* NULL: the precision is not one that is trained at */
     double compute_percent, memory_percent,
         overhead_percent; /* of the time, by what binds each layer */
     double percent_of_peak;

@@ -37,6 +37,7 @@ typedef struct validation_row {
     uint64_t ours, theirs;     /* in the tool's unit: our MACs or FLOPs, and the lens */
     double difference_percent; /* of the tool's count; ours above it is positive */
     double accuracy_percent;   /* 100 less the difference without its sign; at least 0 */
+    const char *verdict; /* "equal", "acceptable" (below VALIDATION_TOLERANCE) or "too large" */
     uint64_t parameters;
     uint64_t assumed, unknown; /* operators */
     validation_recorded recorded;
@@ -45,8 +46,12 @@ typedef struct validation_row {
     uint32_t n_types;
 } validation_row;
 
+/* Two tools that count by other rules differ by 5 to 10 %; less than this is acceptable. */
+#define VALIDATION_TOLERANCE 10.0
+
 typedef struct validation {
     arena *arena;
+    double tolerance_percent;
     VEC(validation_row) rows;
 } validation;
 

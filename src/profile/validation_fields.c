@@ -44,6 +44,8 @@ static const field model_rows[] = {
           "Difference divided by the count of the tool.", .decimals = 1 + 6, .flags = FIELD_SIGNED),
     FIELD(validation_row, accuracy_percent, F64, PERCENT, "Accuracy",
           "100 minus the absolute difference in per cent, at least 0.", .decimals = 1 + 6),
+    FIELD(validation_row, verdict, WORD, NONE, "Verdict",
+          "equal, acceptable (the difference is below tolerance_percent) or too large."),
     FIELD(validation_row, parameters, U64, AMOUNT, "Parameters", "Parameters of the model."),
     FIELD(validation_row, assumed, U64, COUNT, "Assumed", "Operators with assumed sizes."),
     FIELD(validation_row, unknown, U64, COUNT, "Unknown", "Operators that neither count includes."),
@@ -59,6 +61,8 @@ static const field model_rows[] = {
 static const fields model_fields = FIELDS(validation_row, model_rows);
 
 static const field validation_rows[] = {
+    FIELD(validation, tolerance_percent, F64, PERCENT, "Tolerance",
+          "Differences below this, of either sign, are acceptable.", .absent = FIELD_OMIT),
     FIELD_ITEMS(validation, LIST, "models", rows.items, rows.n, model_fields,
                 "One item per tool and model."),
 };

@@ -64,6 +64,7 @@ static const view_column place_columns[] = {
     VIEW_NUMBER("Memory", "{memory_bytes:bytes}", .keep = true),
     VIEW_NUMBER("of it", "{percent_of_memory:percent}", .drop = 3, .tone = TONE_DIM),
     VIEW_TEXT("Verdict", "{verdict:text}", .keep = true, .words = true),
+    VIEW_TEXT("Training", "[{training_verdict:text}]", .keep = true, .words = true),
     VIEW_TEXT("Bound", "{bound:text}", .drop = 1),
     VIEW_NUMBER("J/sample", "{+energy_j_per_sample:joule}|?", .drop = 4, .tone = TONE_DIM),
     VIEW_NUMBER("Train step", "[{training_step_ms:ms}]", .drop = 6, .tone = TONE_DIM),

@@ -9,6 +9,8 @@
 
 static const view_fact_row loading_facts[] = {
     VIEW_FACT("Config file", "{config.config_file:text}", NULL, "+config.config_file"),
+    VIEW_FACT("Model", "{model:text}", NULL, "+model"),
+    VIEW_FACT("Image size", "{config.image_size:text}", NULL, "config.image_size"),
     VIEW_FACT("Device", "{config.device:text}|cpu",
               "[{context.engine.title:text} {context.engine.version:text}][, "
               "{+context.engine.threads:whole thread}]",

@@ -12,11 +12,15 @@ static const view_column count_columns[] = {
     VIEW_NUMBER("Theirs", "{theirs:whole}"),
     VIEW_NUMBER("Difference", "{difference_percent:+percent2}", .drop = 2),
     VIEW_NUMBER("Accuracy", "{accuracy_percent:percent2}", .drop = 1),
+    VIEW_TEXT("Verdict", "{verdict:text}", .drop = 8),
 };
 static const view_table_row count_tables[] = {
     {.path = "models", VIEW_COLUMNS(count_columns), .limit = ROWS_MOST},
 };
 static const view_line_row unit_lines[] = {
+    {.when = "tolerance_percent",
+     .text = "Differences below ±{tolerance_percent:short} % are acceptable. 5 to 10 % are common "
+             "between tools with different rules."},
     {.each = "models",
      .when = "unit=MAC",
      .tone = TONE_DIM,
@@ -101,6 +105,7 @@ static const view_column csv_columns[] = {
     VIEW_TEXT("theirs", "theirs"),
     VIEW_TEXT("difference_percent", "difference_percent"),
     VIEW_TEXT("accuracy_percent", "accuracy_percent"),
+    VIEW_TEXT("verdict", "verdict"),
     VIEW_TEXT("recorded", "recorded.count"),
 };
 static const view_csv_row validation_csv[] = {{"models", "models", VIEW_COLUMNS(csv_columns)}};

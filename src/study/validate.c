@@ -78,6 +78,9 @@ static void compare_counts(validation_row *row)
     off = row->theirs ? off / (double)row->theirs : row->ours ? 100.0 : 0.0;
     row->difference_percent = row->ours < row->theirs ? -off : off;
     row->accuracy_percent = off > 100.0 ? 0.0 : 100.0 - off;
+    row->verdict = row->ours == row->theirs     ? "equal"
+                   : off < VALIDATION_TOLERANCE ? "acceptable"
+                                                : "too large";
 }
 
 static assay_status fill_validation(infer_result *r, const lens *by, str built_in, validation *v,
@@ -107,6 +110,7 @@ assay_status validate_model(const ir_model *m, const infer_options *shapes, str 
     arena *work = arena_new(STUDY_BYTES);
     profile *ours = profile_new(STUDY_BYTES), *theirs = profile_new(STUDY_BYTES);
     infer_result *r = NULL;
+    v->tolerance_percent = VALIDATION_TOLERANCE;
     assay_status s = row && work && ours && theirs ? ASSAY_OK : err_no_memory(err);
     if (s == ASSAY_OK) {
         *row = (validation_row){

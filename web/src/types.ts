@@ -1236,7 +1236,7 @@ export interface MappingRow {
     percent_of_memory: number;
     /** Whether that fits the device. */
     fits: boolean;
-    /** Verdict on the fit. */
+    /** For inference: safe, good, maximum throughput, risk of OOM or OOM. */
     verdict: string;
     /** Limit of the time. */
     bound: string;
@@ -1250,6 +1250,8 @@ export interface MappingRow {
     training_memory_bytes?: number;
     /** Whether that fits. */
     training_fits?: boolean;
+    /** For training: safe, good, optimal for training, risk of OOM or OOM. */
+    training_verdict?: string;
     /** Predicted time of a step. [ms] */
     training_step_ms?: number;
     /** Share of the time in compute-bound layers. [%] */
@@ -2053,6 +2055,8 @@ export interface CapacityPlan {
 
 export interface Validation {
     schema: "assay.validation/1";
+    /** Differences below this, of either sign, are acceptable. [%] */
+    tolerance_percent?: number;
     /** One item per tool and model. */
     models: ValidationRow[];
 }
@@ -2072,6 +2076,8 @@ export interface ValidationRow {
     difference_percent: number;
     /** 100 minus the absolute difference in per cent, at least 0. [%] */
     accuracy_percent: number;
+    /** equal, acceptable (the difference is below tolerance_percent) or too large. */
+    verdict: string;
     /** Parameters of the model. */
     parameters: number;
     /** Operators with assumed sizes. */

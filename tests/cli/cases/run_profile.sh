@@ -56,3 +56,10 @@ echo "== one run tells no interval"
 grep -o '"ci95_[a-z]*": [a-z"-]*' one.json
 "$ASSAY" report one.json 2> /dev/null | grep -c 'no interval'
 $python "$CASES/../check_json.py" one.json
+echo "== the model of a configuration, and its image size"
+cat > train.json <<'END'
+{"model": {"net_type": "swinir", "img_size": 16, "in_chans": 1, "embed_dim": 12, "depths": [1], "num_heads": [2], "window_size": 8}}
+END
+"$ASSAY" profile --config train.json --batch-sizes 1 --num-runs 2 --warmup-runs 1 --no-advice -o s.json > screen
+sed -n 's/^  \(Config file\|Model\|Image size\)   *\([^ ]*\).*/\1: \2/p' screen
+grep -o '"image_size": [0-9]*\|"config_file": "[^"]*"' s.json

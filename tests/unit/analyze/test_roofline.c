@@ -142,16 +142,19 @@ static void test_falling_lines(void **state)
 static void test_verdicts(void **state)
 {
     (void)state;
-    assert_string_equal(map_verdict(0.05, 0.1), "safe");
-    assert_string_equal(map_verdict(0.05, 0.3), "good");
-    assert_string_equal(map_verdict(0.05, 0.8), "optimal for training");
-    assert_string_equal(map_verdict(0.3, 0.81), "maximum throughput");
-    assert_string_equal(map_verdict(0.81, 3), "risk of OOM");
-    assert_string_equal(map_verdict(1.01, 3), "OOM");
-    assert_string_equal(map_verdict(0.1, -1), "safe");
-    assert_string_equal(map_verdict(0.3, -1), "good");
-    assert_string_equal(map_verdict(0.7, -1), "maximum throughput");
-    assert_string_equal(map_verdict(0.9, -1), "risk of OOM");
+    static const struct {
+        double share;
+        const char *inference, *training;
+    } rows[] = {{0.2, "safe", "safe"},
+                {0.3, "good", "good"},
+                {0.41, "good", "optimal for training"},
+                {0.8, "good", "optimal for training"},
+                {0.81, "risk of OOM", "risk of OOM"},
+                {1.01, "OOM", "OOM"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_string_equal(map_verdict(rows[i].share, false), rows[i].inference);
+        assert_string_equal(map_verdict(rows[i].share, true), rows[i].training);
+    }
 }
 
 static void test_goals(void **state)
@@ -294,6 +297,30 @@ static void leaves_a_fifth(const assay_result *p, const char *model, size_t k)
     assert_false(number_at(p, FIT "largest_training_batch", k) >= (double)most);
 }
 
+/* One batch of a precision has the most throughput; training is judged by itself. */
+static void test_verdicts_apart(void **state)
+{
+    static const char *const ask[] = {"hardware",  "rtx2060",   "batch-sizes", "1,8,64,512,4096",
+                                      "precision", "fp32,int8", NULL};
+    (void)state;
+    assay_result *p = mapped("resnet50", ask);
+    uint32_t most = 0, apart = 0;
+    for (size_t i = 0; i < assay_result_count(p, "devices"); i++) {
+        const char *verdict = text_at(p, "devices.%zu.verdict", i);
+        bool trains = strcmp(text_at(p, "devices.%zu.precision", i), "int8") != 0;
+        most += strcmp(verdict, "maximum throughput") == 0;
+        if (!trains)
+            continue;
+        const char *training = text_at(p, "devices.%zu.training_verdict", i);
+        bool fits = number_at(p, "devices.%zu.training_fits", i) == 1;
+        assert_int_equal(fits, strcmp(training, "OOM") != 0);
+        apart += !fits && number_at(p, "devices.%zu.fits", i) == 1;
+    }
+    assert_true(apart > 0);
+    assert_int_equal(most, 2);
+    assay_result_free(p);
+}
+
 /* The largest batch leaves a fifth of the memory free, and one more does not. */
 static void test_head_room(void **state)
 {
@@ -433,13 +460,21 @@ static void test_ridge_is_the_threshold(void **state)
 int run_test_roofline(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bounds),          cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_bent_lines),      cmocka_unit_test(test_falling_lines),
-        cmocka_unit_test(test_verdicts),        cmocka_unit_test(test_goals),
-        cmocka_unit_test(test_lines_are_exact), cmocka_unit_test(test_floors),
-        cmocka_unit_test(test_rtx3090),         cmocka_unit_test(test_head_room),
-        cmocka_unit_test(test_fp16_ranking),    cmocka_unit_test(test_layers_of_devices),
-        cmocka_unit_test(test_refusals),        cmocka_unit_test(test_ridge_is_the_threshold),
+        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_bent_lines),
+        cmocka_unit_test(test_falling_lines),
+        cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_verdicts_apart),
+        cmocka_unit_test(test_goals),
+        cmocka_unit_test(test_lines_are_exact),
+        cmocka_unit_test(test_floors),
+        cmocka_unit_test(test_rtx3090),
+        cmocka_unit_test(test_head_room),
+        cmocka_unit_test(test_fp16_ranking),
+        cmocka_unit_test(test_layers_of_devices),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_ridge_is_the_threshold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,6 +19,7 @@ const columns: Column<MappingRow>[] = [
     numbers("Of peak", (d) => f.percent(d.percent_of_peak)),
     column("Bound", (d) => d.bound ?? ""),
     column("Verdict", (d) => d.verdict ?? ""),
+    column("Training", (d) => d.training_verdict ?? ""),
 ];
 
 const peaks = (d: MappingHardware): string =>
@@ -54,6 +55,7 @@ function pointTip(d: MappingRow): HTMLElement {
         ["Memory", f.bytes(d.memory_bytes)],
         ["Bound", d.bound ?? ""],
         ["Verdict", d.verdict ?? ""],
+        ["Training", d.training_verdict ?? ""],
     ]);
 }
 
