@@ -1,6 +1,5 @@
-/* A number with its unit as people type it: "100ms", "2GB", "30M", "1000samples/s", "50%", "75W". The only table of
- * suffixes: limits of check and capacity, sizes of options, questions of scale, goals of map.
- */
+/* Parses a number with a unit: "100ms", "2GB", "30M", "1000samples/s", "50%", "75W". The only table of suffixes;
+ * limits of check and capacity, sizes of options, --solve of scale and --goal of map use it. */
 #ifndef BASE_AMOUNT_H
 #define BASE_AMOUNT_H
 

@@ -1,9 +1,9 @@
-/* Arena: a chain of zeroed blocks that double in size up to BLOCK_MAX, so that a small model costs
- * one small block and a large one few calls of the system. A request that is large beside the
- * current block gets a block of its own behind it, and the rest of the current block stays in use.
+/* Arena: a chain of zeroed blocks that double in size up to BLOCK_MAX. A small model needs one small block, a large
+ * one few system calls. A request that is large compared with the current block gets its own block after it, and the
+ * rest of the current block stays in use.
  *
- * Under AddressSanitizer every allocation is followed by a poisoned gap, so that an overrun inside
- * an arena is found as it would be on the heap.
+ * Under AddressSanitizer every allocation is followed by a poisoned gap, so that overruns inside an arena are
+ * detected.
  */
 #include "base/arena.h"
 

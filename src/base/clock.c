@@ -1,4 +1,4 @@
-/* Time: a monotonic counter for durations, and the one wall-clock stamp that reports carry. */
+/* Time: a monotonic counter for durations, and the wall-clock time for reports. */
 #include "base/clock.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Files that are read, folders, temporary folders. Only this file and file_out.c open them. */
+/* Reads files, and handles directories and temporary directories. Only this file and file_out.c open files. */
 #include "base/file.h"
 
 #include <dirent.h>

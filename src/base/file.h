@@ -1,5 +1,5 @@
-/* Files: the only room that opens them. Output is written beside its target and renamed over it, so
- * an existing file is replaced whole or not at all. */
+/* Files. Only this room opens them. Output is written to a temporary file and renamed, so that an existing file is
+ * replaced completely or not at all. */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 

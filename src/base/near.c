@@ -1,5 +1,5 @@
-/* Suggestions for a name that does not exist: by edits, by what one name holds of the other, and by edits of the
- * beginning ("mobilnet" for mobilenet_v2). */
+/* Suggestions for an unknown name: by edit distance, by common substrings, and by edit distance of the beginning
+ * ("mobilnet" for mobilenet_v2). */
 #include "base/near.h"
 
 #include <ctype.h>

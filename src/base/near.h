@@ -1,4 +1,4 @@
-/* The names that a word is most likely a slip or a part of. */
+/* Suggests existing names for a misspelled or partial one. */
 #ifndef BASE_NEAR_H
 #define BASE_NEAR_H
 

@@ -1,7 +1,6 @@
-/* Notes. `seen` answers two questions in constant time, so that a hostile file with a million odd
- * nodes costs a million look-ups and no more: how many notes a code has (key: the code), and
- * whether this very note is there already (key: code, node and text, separated by NUL).
- */
+/* Notes. `seen` answers two questions in constant time, so that a hostile file with a million unusual nodes costs a
+ * million look-ups: how many notes a code has (key: the code), and whether a note exists already (key: code, node and
+ * text, separated by NUL). */
 #include "base/notes.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
-/* posix_spawn with one pipe for both streams, read until its end or the time is over. The child leads a
- * process group of its own, so that ending it ends what it started. */
+/* posix_spawn with one pipe for both streams, read until the end or the timeout. The child has its own process group,
+ * so that ending it also ends its children. */
 #include "base/process.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Running another program: the only room that starts processes. */
+/* Runs other programs. Only this room starts processes. */
 #ifndef BASE_PROCESS_H
 #define BASE_PROCESS_H
 

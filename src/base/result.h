@@ -1,6 +1,5 @@
-/* A result: what one command found out, as one JSON document. Its kind is a struct with its fields (base/fields.h) and
- * a schema; profile/result_kinds.c lists the kinds.
- */
+/* A result: the output of one command as one JSON document. Its kind is a struct with a field table (base/fields.h)
+ * and a schema; profile/result_kinds.c lists the kinds. */
 #ifndef BASE_RESULT_H
 #define BASE_RESULT_H
 

@@ -1,7 +1,6 @@
-/* xoshiro256** (Blackman and Vigna) seeded by splitmix64, so that any seed, 0 included, gives a
- * good state. Normal numbers by Box and Muller's transform; the second of each pair is thrown away
- * to keep the generator free of hidden state.
- */
+/* xoshiro256** (Blackman and Vigna) seeded by splitmix64, so that every seed, including 0, gives a good state. Normal
+ * numbers by the Box-Muller transform; the second of each pair is discarded, so that the generator has no hidden
+ * state. */
 #include "base/rng.h"
 
 #include <assert.h>

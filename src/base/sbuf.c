@@ -1,4 +1,4 @@
-/* Growing text. Doubling growth; a request that cannot be met fails the buffer for good. */
+/* A growing text buffer. It doubles; a failed allocation marks the buffer as failed. */
 #include "base/sbuf.h"
 
 #include <assert.h>

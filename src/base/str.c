@@ -1,6 +1,5 @@
-/* Borrowed strings. The hash folds 8 bytes per step with a 64x64->128 bit multiplication, which is
- * fast on the short names of graphs and, seeded, gives an attacker nothing to aim at.
- */
+/* Borrowed strings. The hash processes 8 bytes per step with a 64x64->128 bit multiplication, which is fast for short
+ * names. Its seed prevents crafted collisions. */
 #include "base/str.h"
 
 #include <assert.h>

@@ -1,7 +1,5 @@
-/* Text for people. Names come from files and may hold anything; they are cut into pieces here (one
- * character, or the visible escape of one that a terminal must not see), and every function below
- * works on pieces, so that width, cutting and escaping always agree.
- */
+/* Text for output. Names come from files and may contain anything. They are split into pieces (one character, or the
+ * visible escape of an unsafe one), and all functions work on pieces, so that width, truncation and escaping agree. */
 #include "base/text.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* Text for people: number formats, terminal-safe names, column widths. */
+/* Text for output: number formats, terminal-safe names, column widths. */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 

@@ -1,7 +1,6 @@
-/* Widths follow Unicode 15's East Asian Width (W and F count two) and the general categories Mn and
- * Me (zero), by blocks: rare scripts inside a block are not told apart. The C library's wcwidth()
- * depends on the process's locale, which a library must not.
- */
+/* Widths follow East Asian Width of Unicode 15 (W and F are two columns) and the general categories Mn and Me (zero),
+ * by blocks; rare scripts inside a block are not distinguished. wcwidth() of the C library depends on the locale of
+ * the process, which a library must not. */
 #include "base/utf8.h"
 
 #include <stdbool.h>

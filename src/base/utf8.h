@@ -1,6 +1,5 @@
-/* UTF-8, one character at a time: decoding that refuses what the standard refuses (overlong forms,
- * surrogates, numbers past U+10FFFF), and what a terminal does with a character.
- */
+/* UTF-8, one character at a time: a strict decoder (no overlong forms, surrogates, or numbers above U+10FFFF), and
+ * the width and safety of characters on a terminal. */
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
 

@@ -1,5 +1,5 @@
-/* From words to what was asked for. Options may stand anywhere, as --name VALUE, --name=VALUE, -n VALUE
- * or -nVALUE; flags of one letter may be joined. `--` ends them; `-` is a word. */
+/* Parses the command line. Options may be anywhere, as --name VALUE, --name=VALUE, -n VALUE or -nVALUE. Flags of one
+ * letter may be combined. `--` ends the options; `-` is an argument. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>

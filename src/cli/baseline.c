@@ -1,8 +1,9 @@
-/* The baseline of a check: a result that was saved, or the newest record of the history that fits,
+/* The baseline of a check: a saved result, or the newest matching record of the history.
  *
  *     --baseline history:tag=main,since=30d,model=resnet50      --baseline history:id=12
  *
- * in the history that --db or ASSAY_DB names. Without model= or id= it is of the model that is checked. */
+ * The history is that of --db or ASSAY_DB. Without model= or id=, records of the checked model are used.
+ */
 #include <stdlib.h>
 #include <string.h>
 

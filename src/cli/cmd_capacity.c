@@ -1,4 +1,4 @@
-/* assay capacity: how many machines a rate of requests takes, from results. */
+/* assay capacity: the number of machines for a request rate, from measured results. */
 #include <stdlib.h>
 #include <string.h>
 

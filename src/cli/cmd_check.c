@@ -1,8 +1,9 @@
-/* assay check: a model, or a result that was saved, before its judges. The verdicts are the result; the exit
- * code is theirs: 0 pass or improvement, 6 a limit missed or a regression, 7 inconclusive.
+/* assay check: checks a model or a saved result against limits and a baseline. The result contains the verdicts. Exit
+ * code: 0 pass or improvement, 6 a limit missed or a regression, 7 inconclusive.
  *
- * A model is run only when a limit or the baseline asks for what a clock tells, or with --measure; it is then
- * run as the baseline was, where the command line does not say otherwise. */
+ * The model is run only if a limit or the baseline needs a measurement, or with --measure. It is run with the
+ * settings of the baseline unless options override them.
+ */
 #include <string.h>
 
 #include "cli/gate.h"

@@ -1,5 +1,5 @@
-/* assay completion: scripts for three shells, from the rows. What an option or a word can be is written into
- * the script: real names of models, devices, conventions, metrics and formats, files or folders. */
+/* assay completion: scripts for three shells, generated from the rows. The script contains the possible values: names
+ * of models, devices, conventions, metrics and formats, files or directories. */
 #include <string.h>
 
 #include "cli/cli.h"

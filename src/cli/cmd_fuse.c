@@ -1,4 +1,4 @@
-/* assay fuse: the layers of a model joined into kernels. */
+/* assay fuse: fuses the layers of a model into kernels. */
 #include "cli/job.h"
 
 static int run_fuse(cli_args *args)

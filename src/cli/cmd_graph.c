@@ -1,5 +1,5 @@
-/* assay graph: the static profile of a model, in every view that was asked for. With --strict the result
- * is shown all the same; only the exit code differs. */
+/* assay graph: the static profile of a model in all requested formats. With --strict the result is still shown; only
+ * the exit code differs. */
 #include <string.h>
 
 #include "cli/gate.h"

@@ -1,4 +1,4 @@
-/* assay ops, lenses, doctor: what the library knows, as lines for people or as JSON. */
+/* assay ops, lenses, doctor: tables of the library, as text or JSON. */
 #include <fnmatch.h>
 #include <string.h>
 #include <strings.h>

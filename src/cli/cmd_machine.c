@@ -1,4 +1,4 @@
-/* assay machine: measures this machine, keeps the result where `this` is looked for, and shows it. */
+/* assay machine: measures this machine, saves the result as the device `this`, and shows it. */
 #include <time.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-/* assay map: a model on devices. assay devices: the devices themselves. */
+/* assay map: predictions for a model on devices. assay devices: the list of devices. */
 #include <fnmatch.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* assay models: the built-in architectures and what they cost by their defaults. Every number is counted
- * while the list is made; a pattern keeps the others from being built. */
+/* assay models: the built-in architectures and their cost at default sizes. Each listed model is built and counted; a
+ * pattern skips the others. */
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* assay pipeline: what a generation costs. */
+/* assay pipeline: the cost of generating an image or a text. */
 #include <string.h>
 
 #include "cli/job.h"

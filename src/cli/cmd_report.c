@@ -1,4 +1,4 @@
-/* assay report: documents that were saved, rendered again: one in any format, several side by side. */
+/* assay report: shows saved results again: one in any format, several side by side. */
 #include <string.h>
 
 #include "cli/job.h"

@@ -1,4 +1,4 @@
-/* assay serve: becomes assay-serve, a program of its own, so that no other command loads an HTTP stack. */
+/* assay serve: executes assay-serve, a separate program, so that no other command loads an HTTP library. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>

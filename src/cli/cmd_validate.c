@@ -1,4 +1,4 @@
-/* assay validate: our counts beside those of other tools. */
+/* assay validate: compares counts with those of other tools. */
 #include "cli/job.h"
 
 static int run_validate(cli_args *args)

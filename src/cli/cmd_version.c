@@ -1,4 +1,4 @@
-/* assay version, and the licences of what the program holds. */
+/* assay version, and the licences of the program's components. */
 #include "cli/cli.h"
 
 static const char terms[] =

@@ -1,8 +1,9 @@
-/* assay watch: what a running process takes. The command's own output is its own, so with a command the screen
- * goes to stderr; stdout is for formats that were asked for.
+/* assay watch: resources of a running process over time. A command keeps its stdout, so the console view goes to
+ * stderr; stdout is used for requested formats.
  *
- * Exit code: the command's own, 128 + signal when one ended it; 130 when the watching was interrupted; with --pid
- * 0. What assay itself could not do has the codes of all commands. */
+ * Exit code: that of the command, 128 + signal if a signal ended it, 130 if watching was interrupted, 0 with --pid.
+ * Errors of assay have their usual codes.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

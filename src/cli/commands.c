@@ -1,4 +1,4 @@
-/* The list of commands. Each has its row, with its texts, in its own file. */
+/* The list of commands. The row of a command, with its texts, is in its own file. */
 #include <string.h>
 
 #include "cli/cli.h"

@@ -1,4 +1,4 @@
-/* An option has an effect or is refused: what depends on the other options of the command line. */
+/* Refuses options without effect: checks that depend on the other options of the command line. */
 #include <string.h>
 
 #include "cli/cli.h"

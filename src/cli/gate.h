@@ -1,4 +1,4 @@
-/* Limits and a baseline beside any command that makes a profile. */
+/* Limits and a baseline for every command that produces a profile. */
 #ifndef CLI_GATE_H
 #define CLI_GATE_H
 

@@ -1,5 +1,5 @@
-/* What commands on one model share: outputs opened before any work, the model, its profile, and every
- * view of it that was asked for. */
+/* Shared by commands on one model: opens outputs before the work, opens the model, analyses it and writes all
+ * requested views. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

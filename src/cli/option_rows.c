@@ -1,4 +1,4 @@
-/* The options of the program itself: what the library does not know of. */
+/* Options of the program that the library does not have. */
 #include "cli/option_rows.h"
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Rows of the program's own options; see option_rows.c for them and options.c for what is done with them. */
+/* Rows of the program's own options (option_rows.c). options.c uses them. */
 #ifndef CLI_OPTION_ROWS_H
 #define CLI_OPTION_ROWS_H
 

@@ -1,4 +1,4 @@
-/* One list of the program's own options and the library's, and where their values go. */
+/* The combined list of options of the program and the library, and where their values are stored. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

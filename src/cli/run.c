@@ -1,4 +1,4 @@
-/* See run.h. The flag is the program's one mutable variable: set by a signal, read by several threads. */
+/* See run.h. The flag is the only mutable variable of the program: set by a signal handler, read by several threads. */
 #include "cli/run.h"
 
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* What the commands that run a model share: Ctrl-C, the progress line, and measuring itself. */
+/* Shared by commands that run a model: Ctrl-C, the progress line, and the measurement. */
 #ifndef CLI_RUN_H
 #define CLI_RUN_H
 

@@ -1,4 +1,4 @@
-/* The terminal and the two streams. */
+/* The terminal, stdout and stderr. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>

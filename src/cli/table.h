@@ -1,6 +1,5 @@
-/* Lists that fit the screen: a table whose columns are dropped, the least needed first, until its lines do, and
- * whose last column may go on below itself. Into a pipe it is as wide as it is, so that a line stays a row;
- * COLUMNS, when it is set, counts there too. */
+/* Tables that fit the terminal. Columns are dropped by priority until the lines fit, and the last column may wrap. In
+ * a pipe a table has its full width, so that each row is one line, unless COLUMNS is set. */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
 

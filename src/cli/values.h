@@ -1,4 +1,4 @@
-/* Values of a result by a path that is written as by printf: "configurations.%zu.batch". */
+/* Reads values of a result by a printf-style path: "configurations.%zu.batch". */
 #ifndef CLI_VALUES_H
 #define CLI_VALUES_H
 

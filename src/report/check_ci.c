@@ -1,9 +1,9 @@
-/* Checks for the systems that run tests.
+/* Checks as JUnit XML and as GitHub annotations.
  *
- * JUnit has no schema of its own; what is written fits the one that Ant's and Jenkins' readers share:
- * testsuites, testsuite with properties, testcase, system-out, system-err. A missed limit and a regression are
- * failures, what is inconclusive is an error. GitHub's annotations are lines of "::error title=...::text"
- * (its "workflow commands"), with the bytes that end them escaped.
+ * JUnit has no official schema. The output follows the one that the readers of Ant and Jenkins share: testsuites,
+ * testsuite with properties, testcase, system-out, system-err. A missed limit and a regression are failures; an
+ * inconclusive check is an error. GitHub annotations are lines of "::error title=...::text" (workflow commands) with
+ * escaped line ends.
  */
 #include "base/clock.h"
 #include "base/text.h"

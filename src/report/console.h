@@ -1,7 +1,7 @@
 /* Building blocks of the console: styles, headings, paragraphs, bars, panels side by side, tables.
  *
- * Everything is drawn with Unicode characters and, when asked for, in colour; console_to_ascii()
- * turns the finished screen into ASCII column by column, so no part needs to know.
+ * Everything is drawn in Unicode, with colours on request. console_to_ascii() converts the finished output to ASCII
+ * column by column.
  */
 #ifndef REPORT_CONSOLE_H
 #define REPORT_CONSOLE_H

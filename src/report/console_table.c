@@ -1,5 +1,5 @@
-/* Tables that fit: every width is known before the first line is written. Where the room is too small, columns are
- * left out by their priority, then text is wrapped; nothing is cut. */
+/* Tables that fit the width. All widths are known before the first line is written. If the space is too small,
+ * columns are dropped by priority, then text is wrapped. Nothing is truncated. */
 #include <assert.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
-/* Fields of CSV as RFC 4180 has them: in quotes when they hold a comma, a quote or a line break.
+/* CSV fields by RFC 4180: quoted if they contain a comma, a quote or a line break.
  *
- * Control bytes and broken UTF-8 become visible escapes (\x1b), so that the file can be shown in a terminal. A text
- * that begins with = + - or @ would be a formula to a spreadsheet: it gets an apostrophe before it, which
- * spreadsheets take for "this is text". Numbers are written as they are.
+ * Control bytes and invalid UTF-8 become visible escapes (\x1b), so that the file is safe in a terminal. A text that
+ * begins with = + - or @ would be a formula in a spreadsheet; it gets a leading apostrophe. Numbers are written
+ * unchanged.
  */
 #include <string.h>
 

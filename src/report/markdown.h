@@ -1,4 +1,4 @@
-/* Markdown that obeys nobody: names of models and layers are text, whatever they hold. */
+/* Markdown with all names of models and layers escaped. */
 #ifndef REPORT_MARKDOWN_H
 #define REPORT_MARKDOWN_H
 

@@ -1,6 +1,5 @@
-/* The page of web/ with results inlined: one file of HTML that opens without a network. The report of one
- * profile, of several, and the dashboard are the same page; what it shows depends on the documents.
- */
+/* The HTML page of web/ with embedded results: one file that needs no network. Reports of one profile, of several,
+ * and the dashboard use the same page, which shows the embedded documents. */
 #ifndef REPORT_PAGE_H
 #define REPORT_PAGE_H
 

@@ -1,4 +1,4 @@
-/* The table of writers, and what several of them need. */
+/* The table of report writers, and functions that several of them use. */
 #include "report/report.h"
 
 #include <inttypes.h>

@@ -1,6 +1,5 @@
-/* A profile as bytes: one writer per file, one row per writer. Writers append to `out`, never print,
- * and show only what the profile holds.
- */
+/* Writers of a profile: one file and one table row per format. Writers append to `out`, never print, and write only
+ * what the profile contains. */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 

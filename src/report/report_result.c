@@ -1,5 +1,5 @@
-/* Any result in any format. Console, Markdown, CSV and the HTML summary come from its view, JSON from its fields, the
- * page from its JSON; formats that only one kind has are rows of a table. */
+/* Writes any result in any format. Console, Markdown, CSV and the HTML summary come from its view, JSON from its
+ * fields, the page from its JSON. Formats of a single kind are rows of a table. */
 #include "base/result.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
-/* Adding to a view: banners, sections, facts, lines, sparklines, tables. Memory that is out is sticky in the arena;
- * view_make() reports it. */
+/* Adds parts to a view: banners, sections, facts, lines, sparklines, tables. Out of memory is recorded in the arena,
+ * and view_make() reports it. */
 #include "report/view.h"
 
 const char *const view_tone_names[] = {

@@ -1,4 +1,4 @@
-/* A view on the console. Sections marked `beside` share the width of a wide terminal with the next one. */
+/* Prints a view on the console. Sections marked `beside` are placed next to the following one on a wide terminal. */
 #include <string.h>
 
 #include "base/text.h"

@@ -1,6 +1,6 @@
-/* The summary as a fragment of HTML for notebooks and pages of other people: one <div>, every style in place, no
- * script, no link, no class that must mean something. It takes the colours of where it stands: boxes are drawn in
- * the text's own colour, and a verdict is a word, not a colour. */
+/* The summary as an HTML fragment for notebooks and other pages: one <div> with inline styles, without scripts, links
+ * or classes. Boxes use the colour of the surrounding text, and verdicts are words, so the fragment fits any colour
+ * scheme. */
 #include "base/text.h"
 #include "report/view.h"
 

@@ -1,4 +1,4 @@
-/* A view as Markdown, for a comment on a pull request: figures and short tables first, long tables folded. */
+/* A view as Markdown, for pull request comments: values and short tables first, long tables folded. */
 #include "base/text.h"
 #include "report/markdown.h"
 #include "report/view.h"

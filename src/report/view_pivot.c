@@ -1,5 +1,5 @@
-/* Tables of lists whose items are (what, which, figure): items that agree in what they are become one row, and each
- * `which` a column of it: read, write, copy and triad of a cache level side by side. */
+/* Pivot tables: items that share a name become one row, with one column per variant. For example read, write, copy
+ * and triad of a cache level. */
 #include "report/view.h"
 
 enum { PIVOT_COLUMNS = 12 };

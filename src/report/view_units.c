@@ -1,5 +1,5 @@
-/* How numbers are written, by unit. web/src/format.ts writes the same, so a figure reads alike in the page, on the
- * console, in Markdown and in a notebook. */
+/* Formats numbers by unit. web/src/format.ts uses the same rules, so numbers are equal on the page, on the console,
+ * in Markdown and in notebooks. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Numbers by the name of their unit. */
+/* Formatting of numbers by the name of their unit. */
 #ifndef REPORT_VIEW_UNITS_H
 #define REPORT_VIEW_UNITS_H
 

@@ -1,4 +1,4 @@
-/* The views of the kinds of results; each stands in a views_*.c. */
+/* The views of the result kinds, each in a views_*.c. */
 #ifndef REPORT_VIEWS_H
 #define REPORT_VIEWS_H
 

@@ -1,4 +1,4 @@
-/* The view of checks: limits, the baseline, and what moved. */
+/* The view of checks: limits, baseline, and layers that differ. */
 #include "profile/verdicts.h"
 #include "report/views.h"
 

@@ -1,4 +1,4 @@
-/* The view of comparisons: totals side by side, times, operator types, and of two the layers that differ. */
+/* The view of comparisons: totals side by side, times, operator types, and for two models the layers that differ. */
 #include <inttypes.h>
 
 #include "base/text.h"

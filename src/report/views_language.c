@@ -1,4 +1,4 @@
-/* View of a language model that is served: prefill and decode apart, times, memory, formats, closed forms. */
+/* View of a language model: prefill and decode, times, memory, formats, closed forms. */
 #include "profile/language.h"
 #include "report/views.h"
 

@@ -1,4 +1,4 @@
-/* Lists of a profile as CSV (--rows). Without measurements those of runs are the header row alone. */
+/* Lists of a profile as CSV (--rows). Lists of runs of an unmeasured profile contain only the header row. */
 #include <inttypes.h>
 
 #include "base/json_write.h"

@@ -1,5 +1,5 @@
-/* Groups of the fusion partitioner: what they save, by kind, the groups that save most, and where the engine did
- * otherwise. Patterns: what was found, how often, in which form. */
+/* Views of fusion: savings by kind, the groups that save most, and differences from the engine. Patterns: number and
+ * form of each. */
 #include "base/num.h"
 #include "report/view_units.h"
 #include "report/views_profile.h"

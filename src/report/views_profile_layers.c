@@ -1,4 +1,4 @@
-/* A profile's layers: those with the most FLOPs, all of them, the module tree; and where the time of a run goes. */
+/* Views of layers: those with the most FLOPs, all layers, the module tree, and the time ledger of a run. */
 #include "base/text.h"
 #include "profile/layer_names.h"
 #include "profile/time_groups.h"

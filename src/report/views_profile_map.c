@@ -1,5 +1,5 @@
-/* The model on devices. Few devices: every precision and batch with its verdict. Many: a line each, at its fastest
- * precision. Then the Pareto table, and of a few devices the layers that take the time. */
+/* Views of a model on devices. For a few devices: every precision and batch with its verdict. For many: one line
+ * each, at the fastest precision. Then the Pareto table and, for a few devices, the layers that take the most time. */
 #include "report/view_units.h"
 #include "report/views_profile.h"
 

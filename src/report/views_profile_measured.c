@@ -1,5 +1,5 @@
-/* What the clock said: configurations, how sure their numbers are, resources, cold start, verdicts; and the memory plan
- * against a run. */
+/* Views of measurements: configurations, their uncertainty, resources, cold start, verdicts; and the memory plan
+ * compared with a run. */
 #include "report/views_profile.h"
 
 /* ---- configurations ---- */

@@ -1,5 +1,4 @@
-/* What a profile says of memory: the plan of an inference, what it does in which order, what is alive at chosen
- * moments, and the needs of training. */
+/* Views of memory: the plan of an inference, its events, live tensors at selected layers, and training. */
 #include <stdlib.h>
 
 #include "report/views_profile.h"

@@ -1,5 +1,5 @@
-/* The stages of `assay profile`: loading, architecture, FLOPs, a single input, batch sizes, and what follows for the
- * choice of a batch size. */
+/* The stages of `assay profile`: load, architecture, FLOPs, single input, batch sizes, and the recommended batch
+ * size. */
 #include "profile/batch_choice.h"
 #include "profile/metrics.h"
 #include "report/view_units.h"

@@ -1,4 +1,4 @@
-/* A process as it was watched: totals, and memory and processor over time. */
+/* View of a watched process: totals, and memory and CPU over time. */
 #include "report/views_profile.h"
 
 static const view_fact_row watch_facts[] = {

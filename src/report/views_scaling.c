@@ -1,4 +1,4 @@
-/* The view of scalings: the grid, closed forms, exponents, answers. */
+/* The view of scalings: grid, closed forms, exponents, answers of --solve. */
 #include <string.h>
 
 #include "base/text.h"

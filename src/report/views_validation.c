@@ -1,4 +1,4 @@
-/* The view of validations: our counts beside another tool's, and what explains the difference. */
+/* The view of validations: counts compared with another tool's, and the operators behind the difference. */
 #include "profile/validation.h"
 #include "report/views.h"
 
