@@ -1,4 +1,4 @@
-/* The rows that need no clock, and the table of all. docs/advice.md says where each comes from. */
+/* Recommendations that need no measurement, and the table of all. docs/advice.md names their sources. */
 #include "analyze/advise.h"
 
 #include <math.h>

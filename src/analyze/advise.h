@@ -1,6 +1,6 @@
-/* Advice that comes with numbers: a row per recommendation, each with a condition on this model's own
- * figures. A row whose condition does not hold says nothing; none says what holds for any model. What was
- * measured goes before what a device's roofline predicts, and that before what counting alone can tell.
+/* Recommendations with numbers: one row each, with a condition on the values of this model. A row whose condition is
+ * false gives no recommendation, and no row applies to every model. Measurements take precedence over a device's
+ * roofline, and that over counts.
  */
 #ifndef ANALYZE_ADVISE_H
 #define ANALYZE_ADVISE_H

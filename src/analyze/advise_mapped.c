@@ -1,4 +1,4 @@
-/* What advice may know of a model that was mapped, without evaluating it again. */
+/* Data of a mapped model for recommendations, without a new analysis. */
 #include "analyze/advise.h"
 
 #include "analyze/roofline.h"

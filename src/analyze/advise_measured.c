@@ -1,4 +1,4 @@
-/* Advice from a clock: what a sweep, other precisions, processor time and timed layers showed. */
+/* Recommendations from measurements: batch sweeps, precisions, CPU time and layer times. */
 #include <math.h>
 
 #include "analyze/advise.h"

@@ -1,4 +1,4 @@
-/* Advice about a training step: recomputing instead of keeping, and what the optimiser keeps.
+/* Recommendations for a training step: gradient checkpointing and the optimiser's states.
  *
  * Checkpointing splits the layers into k runs with about equal bytes to keep. Only what crosses from one run
  * to the next is kept (what the memory plan has alive there); each run is computed a second time when the

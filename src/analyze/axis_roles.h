@@ -1,5 +1,5 @@
-/* What the dimensions of an input are for: batch, channels, height, width, frames, sequence, cache. Inference, the
- * search for the batch, scaling, units of throughput and images as inputs all ask here.
+/* Roles of the dimensions of an input: batch, channels, height, width, frames, sequence, cache. Used by inference,
+ * batch detection, scaling, units of throughput and image inputs.
  *
  * An image is an input of floats or bytes in one of these layouts, and of 1 to 4 channels:
  *

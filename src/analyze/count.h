@@ -1,5 +1,5 @@
-/* What a model costs: the cost vector of every node that runs, as layers of a profile; parameters and
- * buffers; totals by operator type and module; arithmetic intensity and its bands.
+/* The cost of a model: the cost vector of every node that runs, as layers of a profile; parameters and buffers;
+ * totals by operator type and module; arithmetic intensity and its bands.
  */
 #ifndef ANALYZE_COUNT_H
 #define ANALYZE_COUNT_H

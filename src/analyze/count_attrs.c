@@ -1,6 +1,6 @@
-/* What a layer was told: the attributes of its node that are not at their default, and constant inputs of a few
- * numbers that are no weights (profile/attribute.h). Bodies of control flow are layers of their own, and a kernel's
- * size is the weight's shape; neither is repeated here.
+/* Attributes of layers: those of the node that are not at their default, and small constant inputs that are not
+ * weights (profile/attribute.h). Bodies of control flow are layers of their own, and a kernel's size is the weight's
+ * shape; neither is repeated here.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Which constants are parameters, which are buffers, which are neither (SPEC.md, Counting).
+/* Which constants are parameters, which are buffers, which are neither (docs/counting.md).
  *
  * A constant is looked at where it is finally used: through Identity, Cast, Transpose, Reshape and
  * DequantizeLinear the walk goes on (infer_result.origin), then the slot it reaches decides. Every

@@ -1,5 +1,5 @@
-/* What an input of a model must hold so that the model can be run: found by following it through the
- * graph to the operator that reads it. Data for whoever makes inputs up.
+/* Requirements on the content of inputs, found by following each through the graph to the operator that reads it.
+ * Used to generate inputs.
  */
 #ifndef ANALYZE_FEED_H
 #define ANALYZE_FEED_H

@@ -1,5 +1,5 @@
-/* The layers of a counted model as a graph: who waits for whom, which buffer a value lies in, and what each
- * layer reads and writes of it. Layers are indices of profile.layers, whose order respects every edge.
+/* The layers of a counted model as a graph: dependencies, buffers of values, and the bytes that each layer reads and
+ * writes. Layers are indices of profile.layers, whose order respects every edge.
  *
  * Bodies of loops and branches: their layers wait for the control node, and who reads its outputs waits for
  * the layers that make the body's. A view has no buffer of its own: its root is what it views.

@@ -1,4 +1,4 @@
-/* Groups beside the kernels that an engine made of the same layers (analyze/kernels.h), set by set and pair by pair. */
+/* Compares groups with an engine's kernels for the same layers (analyze/kernels.h), by sets and by pairs. */
 #include <stdlib.h>
 
 #include "analyze/fuse.h"

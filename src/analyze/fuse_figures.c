@@ -1,5 +1,4 @@
-/* What groups amount to: FLOPs and bytes before and after, launches, levels, the critical path, and how many
- * groups could run beside each other. */
+/* Totals of groups: FLOPs and bytes before and after, launches, levels, the critical path, and concurrency. */
 #include <assert.h>
 #include <stdlib.h>
 

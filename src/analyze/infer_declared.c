@@ -1,7 +1,7 @@
-/* What the file declares of a value against what the rules found of it.
+/* Reconciles the declared shape of a value with the inferred one.
  *
- * Where the two contradict, the rules win and it is said; unless the rules themselves had to assume a size:
- * then the declaration wins. What the rules left open is filled from the declaration.
+ * If they contradict, the inferred one is used, with a warning, unless a size was assumed: then the declared one is
+ * used. Unknown sizes are taken from the declaration.
  */
 #include "analyze/infer.h"
 #include "base/sbuf.h"

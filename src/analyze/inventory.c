@@ -1,4 +1,4 @@
-/* What can be said of weights without a graph. */
+/* Summary of weights without a graph. */
 #include "analyze/inventory.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* The rows that nothing beats in both of two figures: the goal's, and the one that it is paid for with. */
+/* The Pareto front: rows that no other beats in both the goal and the metric that it is traded for. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* Memory over execution: which activations are live at each step, the peak and who makes it, an offset
- * plan, and the least that any plan needs.
+/* Memory over the execution: live activations at each step, the peak and its tensors, an offset plan, and the lower
+ * bound of any plan.
  *
  * Steps are the layers in execution order. Counted: every tensor that is not a weight and not a graph
  * input (the caller's). Graph outputs are there from the first step to the last. Views share the

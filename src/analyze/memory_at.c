@@ -1,4 +1,4 @@
-/* Moments of the memory plan by name: a layer, a value that it makes, or the number of its step. */
+/* Finds steps of the memory plan by name: a layer, a value that it produces, or the number of the step. */
 #include "analyze/memory.h"
 #include "base/num.h"
 #include "base/text.h"

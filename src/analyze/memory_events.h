@@ -1,5 +1,5 @@
-/* The plan told step by step: where each tensor goes, what is allocated, shared and given back in which order,
- * and what is alive at chosen moments. */
+/* The plan as a sequence of events: placement, allocation, sharing and release of each tensor, and live tensors at
+ * selected steps. */
 #ifndef ANALYZE_MEMORY_EVENTS_H
 #define ANALYZE_MEMORY_EVENTS_H
 

@@ -1,5 +1,4 @@
-/* How long the engine will take for a model on a machine that was calibrated: from measured kernels, not from
- * peaks.
+/* Predicts the time of a model on a calibrated machine, from measured kernels.
  *
  * Every layer has a family and terms that its time may depend on (predict_facts.c). The time of a family is a
  * sum of terms with coefficients that are not negative, fitted to measured kernels (predict_fit.c),

@@ -1,4 +1,4 @@
-/* What the time of a layer may depend on, and whose kernel could take it in.
+/* Terms that the time of a layer may depend on, and the kernel that could include it.
  *
  * Families: convolutions by how engines treat them (depthwise; few channels, as of images; grouped, by whether
  * the channels of a group fill vectors; 1×1; the rest), products with a weight and between activations,

@@ -1,7 +1,7 @@
-/* Coefficients from measured kernels: least squares with coefficients that are not negative, by coordinate
- * descent on the normal equations (Franc, Hlaváč and Navara 2005), relative errors, and Huber's weights for
- * kernels that were disturbed or are not like their family. A kernel below 0.3 % of its model's time weighs as
- * if it were that long: its error is nobody's loss.
+/* Coefficients from measured kernels: least squares with coefficients that are not negative, by coordinate descent on
+ * the normal equations (Franc, Hlaváč and Navara 2005), relative errors, and Huber's weights for kernels that were
+ * disturbed or are not like their family. A kernel below 0.3 % of its model's time is weighted as if it took that
+ * share, because its error does not matter.
  */
 #include <math.h>
 #include <stdlib.h>

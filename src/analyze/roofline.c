@@ -1,4 +1,4 @@
-/* See roofline.h. Figures are doubles: sums of counts below 2^53 stay whole, and the rest is physics. */
+/* See roofline.h. Values are doubles; sums of counts below 2^53 are exact. */
 #include "analyze/roofline.h"
 
 #include <assert.h>

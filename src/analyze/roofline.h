@@ -1,15 +1,14 @@
-/* How fast a model could run: for every layer, the longer of its arithmetic at the device's peak and its
- * bytes at the device's bandwidth, and the cost of starting a kernel.
+/* Lower bound of a model's time: for every layer, the longer of its arithmetic at the device's peak and its bytes at
+ * the device's bandwidth, and the cost of starting a kernel.
  *
  *   time   = max(2 MAC / peak + other FLOPs / vector peak, bytes / bandwidth) + overhead
  *   ridge  = peak / bandwidth, in FLOPs per byte
  *
- * From batch 2 on a figure of a layer is a straight line over the batch size (weights stay, activations
- * grow), or a parabola where samples of a batch meet each other; graphs inferred at batch 2 to 5 give both
- * exactly. What is neither (a constant of the traced batch is in it) goes on by the last step. A figure that
- * falls follows no such rule (roofline_grows() is false). Batch 1 is inferred for itself, because what is broadcast elsewhere
- * is nothing there, or a view. Kernels stay below the peak, caches are not modelled, and every layer is a
- * kernel of its own: docs/hardware.md.
+ * From batch 2 on, a value of a layer is linear in the batch size (weights are constant, activations grow), or
+ * quadratic where samples of a batch interact; graphs inferred at batch 2 to 5 give both exactly. Values that are
+ * neither (they contain a constant of the traced batch) are extrapolated by the last step. A value that falls follows
+ * no such rule (roofline_grows() is false). Batch 1 is inferred separately, because a broadcast is a no-op or a view
+ * there. Kernels stay below the peak, caches are not modelled, and every layer is one kernel: docs/hardware.md.
  */
 #ifndef ANALYZE_ROOFLINE_H
 #define ANALYZE_ROOFLINE_H

@@ -1,5 +1,5 @@
-/* The figures that a roofline stands on, straight from an inferred graph: what each layer computes and moves, what is
- * alive while it runs, what a training step adds. One walk gives numbers of four and of two bytes. */
+/* The inputs of a roofline from an inferred graph: operations and bytes of each layer, live activations, and a
+ * training step. One pass gives the values for four and for two bytes per number. */
 #ifndef ANALYZE_ROOFLINE_TAKE_H
 #define ANALYZE_ROOFLINE_TAKE_H
 

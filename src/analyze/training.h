@@ -1,5 +1,5 @@
-/* What a training step costs: the backward pass by each operator's own rule, what it must keep from
- * the forward pass, and weights + gradients + optimiser states for the usual optimisers.
+/* The cost of a training step: the backward pass by each operator's rule, the saved activations of the forward pass,
+ * and weights, gradients and states of common optimisers.
  *
  * Only what a gradient flows through counts: a value needs one when a parameter feeds it, so the first
  * convolution computes no gradient for the image.

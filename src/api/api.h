@@ -1,4 +1,4 @@
-/* What the files of this room share: handing structs and texts out. */
+/* Shared by the files of this room: passing structs and texts to the caller. */
 #ifndef API_API_H
 #define API_API_H
 

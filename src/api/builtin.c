@@ -1,5 +1,4 @@
-/* The built-in architectures and what they cost. Counts are never stored: a row is built and counted when it is
- * asked about. */
+/* The built-in architectures and their cost. Counts are not stored: a model is built and counted on request. */
 #include <stdio.h>
 
 #include "analyze/count.h"

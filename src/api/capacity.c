@@ -1,4 +1,4 @@
-/* Capacity behind <assay/assay.h>: the question from the options, results from the caller. */
+/* assay_capacity(): reads the request from the options and plans capacity from the caller's results. */
 #include <assay/study.h>
 #include <assert.h>
 

@@ -1,4 +1,4 @@
-/* Judging a profile: limits and metrics as options, and the verdicts behind <assay/assay.h>. */
+/* assay_check(): limits and metrics of the options, and the verdicts. */
 #include <assay/study.h>
 #include <assert.h>
 

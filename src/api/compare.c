@@ -1,4 +1,4 @@
-/* Comparisons: profiles side by side, and models run turn by turn. */
+/* Comparisons: profiles side by side, and models that run alternately. */
 #include <assay/study.h>
 
 #include "api/result.h"

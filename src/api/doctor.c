@@ -1,5 +1,4 @@
-/* Whether this installation is well: one row per question. The last runs a whole analysis on a model of
- * one operator whose answer is known. */
+/* Checks of the installation, one row each. The last one analyses a model with one operator whose result is known. */
 #include <assay/measure.h>
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* Groups of layers that may run as one kernel, and the patterns in a file. */
+/* assay_fuse(): groups of layers that can run as one kernel, and patterns. */
 #include <assay/study.h>
 
 #include "jobs/job.h"

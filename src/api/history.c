@@ -1,4 +1,4 @@
-/* The history behind <assay/assay.h>: where it is, what is kept and how it is listed. */
+/* The history in the public API: its location, and storing and listing records. */
 #include <assay/history.h>
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* What the files of the history in this room share. */
+/* Shared by the files of the history in this room. */
 #ifndef API_HISTORY_H
 #define API_HISTORY_H
 

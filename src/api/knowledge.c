@@ -1,4 +1,4 @@
-/* What the library knows: operators, lenses, exit codes, its own version. */
+/* Tables of the library: operators, conventions, exit codes, version. */
 #include <stdlib.h>
 
 #include "api/api.h"

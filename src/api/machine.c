@@ -1,4 +1,4 @@
-/* This machine: measured, kept, and walked. */
+/* This machine in the public API: measure, save, open. */
 #include <assay/device.h>
 
 #include "device/machine.h"

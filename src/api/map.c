@@ -1,4 +1,4 @@
-/* Devices, and a model on them. */
+/* Devices, and predictions for a model on them. */
 #include <assay/device.h>
 #include <assay/study.h>
 

@@ -1,4 +1,4 @@
-/* One model: opened, analysed, measured, exported. */
+/* Models in the public API: open, analyse, measure, export. */
 #include <assay/measure.h>
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Files that appear whole or not at all, and small files read at once. */
+/* Files that are written completely or not at all, and reading of small files. */
 #include <stdlib.h>
 
 #include "api/api.h"

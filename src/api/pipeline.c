@@ -1,4 +1,4 @@
-/* Pipelines behind the API: a result that is walked or written. */
+/* Pipelines in the public API. */
 #include <assay/study.h>
 
 #include "api/result.h"

@@ -1,4 +1,4 @@
-/* Results of every kind: their life, and reading them from JSON. */
+/* Results of every kind: creation, release, and reading from JSON. */
 #include "api/result.h"
 
 #include <assert.h>

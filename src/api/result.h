@@ -1,4 +1,4 @@
-/* Between the files that make results. */
+/* Shared by the files that produce results. */
 #ifndef API_RESULT_H
 #define API_RESULT_H
 

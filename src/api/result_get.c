@@ -1,4 +1,4 @@
-/* Values of a result by their path: the rows of its fields say what there is. */
+/* Values of a result by path, found in the field tables. */
 #include "api/result.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* How the cost of a model grows with its sizes, behind the API. */
+/* assay_scale(): cost as a function of sizes. */
 #include <assay/study.h>
 
 #include <assert.h>

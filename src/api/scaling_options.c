@@ -1,4 +1,4 @@
-/* Ranges of sizes and questions about them, as the command line writes them. */
+/* Parses ranges of sizes and the conditions of --solve. */
 #include <stdlib.h>
 
 #include "api/api.h"

@@ -1,4 +1,4 @@
-/* Trends and alerts behind <assay/assay.h>: the series from the store, what it means from the study. */
+/* Trends and alerts in the public API: the series comes from store/, the analysis from study/. */
 #include <assay/history.h>
 #include <assert.h>
 

@@ -1,4 +1,4 @@
-/* Validation of our counts against those of other tools. */
+/* assay_validate(): counts compared with those of other tools. */
 #include <assay/study.h>
 
 #include "jobs/job.h"

@@ -1,4 +1,4 @@
-/* assay_watch(): a process followed, as a profile without a model. */
+/* assay_watch(): watches a process and returns a profile without a model. */
 #include <assay/measure.h>
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Results as text, in every format: report/ writes one result, and here is what needs more than it: the JSON that was
- * read, the page of several results, pipelines side by side. */
+/* Writes results as text in every format. report/ writes one result; this file adds what needs more: JSON that was
+ * read from a file, a page of several results, pipelines side by side. */
 #include <assert.h>
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
-/* Files that are written.
+/* Output files. Only this file and file.c open files.
  *
- * An output is a hidden temporary beside its target, opened with O_EXCL and a fresh name, and
- * renamed over the target when it is complete. What is no regular file (a device, a pipe, a
- * descriptor by its /dev name) cannot be replaced and is written straight.
+ * An output is a hidden temporary file next to its target, opened with O_EXCL and a new name, and renamed to the
+ * target when it is complete. A target that is not a regular file (a device, a pipe, a descriptor in /dev) cannot be
+ * replaced and is written directly.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-/* What was learnt from measured kernels of this machine, as plain data: analyze/predict.h says what it means.
- * Part of the machine's file. */
+/* Results of the calibration of this machine as plain data; analyze/predict.h explains them. Part of the machine's
+ * file. */
 #ifndef DEVICE_CALIBRATION_H
 #define DEVICE_CALIBRATION_H
 

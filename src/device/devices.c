@@ -1,6 +1,5 @@
-/* Rows by column: one table says what a column is called, where it goes and in which unit. CSV is RFC 4180
- * with a header line, so that a file may hold the columns in any order and leave some out; lines that start
- * with # are remarks.
+/* Device rows by column: one table has the name, destination and unit of each column. CSV is RFC 4180 with a header
+ * line, so that a file may hold the columns in any order and leave some out; lines that start with # are remarks.
  */
 #include "device/devices.h"
 

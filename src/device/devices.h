@@ -1,9 +1,9 @@
-/* Hardware rows: what a device can do at best, and how sure that is.
+/* Device rows: peak rates, and their certainty.
  *
- * Rows come from data/devices.csv, which is compiled in, and from files of the user's own in the same
- * columns, as CSV or JSON, or written by `assay machine` on another host (docs/hardware.md).
- * Peaks are dense: a figure that counts on structured sparsity is twice what a model gets. One rule per column:
- * floating-point products are summed in fp32, those of int8 in int32. Every row passes device_lint(), also those of our own.
+ * Rows come from data/devices.csv, which is compiled in, and from user files with the same columns, as CSV or JSON,
+ * or written by `assay machine` on another host (docs/hardware.md). Peaks are dense: a figure that counts on
+ * structured sparsity is twice what a model gets. One rule per column: floating-point products are summed in fp32,
+ * those of int8 in int32. Every row passes device_lint(), also those of our own.
  */
 #ifndef DEVICE_DEVICES_H
 #define DEVICE_DEVICES_H

@@ -1,5 +1,5 @@
-/* Devices by what people call them: case, blanks and punctuation make no difference. A word may also stand for
- * several: a class (gpu, edge) or a word of their names (jetson, apple). */
+/* Finds devices by name; case, blanks and punctuation are ignored. A word may also select several: a class (gpu,
+ * edge) or a word of their names (jetson, apple). */
 #include <ctype.h>
 
 #include "base/sbuf.h"

@@ -1,6 +1,5 @@
-/* Devices of one's own as JSON: an object with the columns of devices.csv as keys, a list of such objects,
- * or {"devices": [...]}. Numbers may be null where they are not known.
- */
+/* Custom devices as JSON: an object with the columns of devices.csv as keys, a list of such objects, or {"devices":
+ * [...]}. Unknown numbers may be null. */
 #include "base/json_tree.h"
 #include "device/devices.h"
 

@@ -1,6 +1,6 @@
-/* What no device is. Limits are of what has been built: for each class how long the memory takes to read
- * once, and how many fp32 operations come to a byte. Both lie within a factor of eight, so that bits given
- * as bytes, or the reverse, fall out; the class "other" is asked for nothing of the kind.
+/* Plausibility checks of device rows. The limits are those of existing devices: for each class how long the memory
+ * takes to read once, and how many fp32 operations come to a byte. Both lie within a factor of eight, so that bits
+ * given as bytes, or the reverse, fall out; the class "other" is asked for nothing of the kind.
  *
  * Sparse figures are twice the dense ones. One column of a row that is sparse shows against its neighbours
  * (fp16 is twice tf32, fp8 twice fp16, int8 at most four times fp16 where fp16 accumulates in fp32). A row

@@ -1,8 +1,8 @@
-/* What NVIDIA's management library tells of a GPU while something runs: utilisation, memory, power, temperature.
+/* GPU counters from NVIDIA's management library (NVML) during runs: utilisation, memory, power, temperature.
  *
- * libnvidia-ml.so.1 comes with the driver and is loaded when it is there; ASSAY_NVML_LIB names another. It has
- * no versioned table: functions are found by name, and those that an old driver lacks leave their figure
- * untold. Nothing here runs on the GPU.
+ * libnvidia-ml.so.1 comes with the driver and is loaded when it is there; ASSAY_NVML_LIB names another. It has no
+ * versioned table: functions are found by name, and values that an old driver does not support are unknown. Nothing
+ * here runs on the GPU.
  */
 #ifndef DEVICE_GPU_MONITOR_H
 #define DEVICE_GPU_MONITOR_H

@@ -1,4 +1,4 @@
-/* What the system says of this machine, asked without opening a file: it costs microseconds. */
+/* Information about this machine that needs no file access and takes microseconds. */
 #ifndef DEVICE_HOST_H
 #define DEVICE_HOST_H
 

@@ -1,6 +1,6 @@
-/* This machine as it was measured: what its processors can compute and move at best, and what starting a
- * kernel of the engine costs. Filled by measure/ceilings.c, kept in a file per machine ("assay.machine/1",
- * docs/hardware.md), and the device that --hardware calls `this`.
+/* The measured machine: peak arithmetic, memory bandwidth, and the overhead of a kernel in the engine. Filled by
+ * measure/ceilings.c, kept in a file per machine ("assay.machine/1", docs/hardware.md), and the device that
+ * --hardware calls `this`.
  */
 #ifndef DEVICE_MACHINE_H
 #define DEVICE_MACHINE_H

@@ -1,4 +1,4 @@
-/* "assay.machine/1": the fields of a measured machine. docs/hardware.md explains the figures. */
+/* "assay.machine/1": the field table of a measured machine (docs/hardware.md). */
 #include "device/machine.h"
 
 static const field figure_rows[] = {

@@ -1,8 +1,8 @@
 /* The machine as the system reports it: processors, caches, memory nodes, clocks and virtualisation.
  *
- * Read from /proc and /sys (Documentation/ABI/testing/sysfs-devices-system-cpu, proc(5)); `root` stands
- * before every path, so that tests give folders that look like other machines. Containers and virtual
- * machines hide much of it: what is not reported is 0, NaN or "", and never a guess.
+ * Read from /proc and /sys (Documentation/ABI/testing/sysfs-devices-system-cpu, proc(5)); `root` is prefixed to every
+ * path, so that tests can use sample directories. Containers and virtual machines hide much of it: unreported values
+ * are 0, NaN or "".
  */
 #ifndef DEVICE_TOPOLOGY_H
 #define DEVICE_TOPOLOGY_H

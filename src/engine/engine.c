@@ -1,6 +1,5 @@
-/* The list of engines, and what all of them share: finding a row, checking a caller's inputs, and the
- * calls through the vtable.
- */
+/* The list of engines, and their shared code: finding a row, checking inputs of the caller, and calls through the
+ * vtable. */
 #include "engine/engine.h"
 
 #include <inttypes.h>

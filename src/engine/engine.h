@@ -1,4 +1,4 @@
-/* Running a model for real, behind one vtable.
+/* Engines that run models, behind one vtable.
  *
  *   engine            a loaded runtime and its clock          engine_open … engine_close
  *   └ engine_session  one model made ready to run             engine_session_open … _close

@@ -1,6 +1,5 @@
-/* What an engine implements. The public functions of engine.h do the checks that all engines share and
- * call through this vtable; an engine's own structs begin with the ones below.
- */
+/* The interface that an engine implements. The public functions of engine.h do the common checks and call through
+ * this vtable. The structs of an engine begin with the ones below. */
 #ifndef ENGINE_ENGINE_IMPL_H
 #define ENGINE_ENGINE_IMPL_H
 

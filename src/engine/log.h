@@ -1,6 +1,5 @@
-/* What a runtime says while it works, kept instead of printed: a bounded list that several of its
- * threads may add to. The same text twice is kept once.
- */
+/* Messages of a runtime, stored instead of printed: a bounded list that several threads may append to. Duplicate
+ * messages are stored once. */
 #ifndef ENGINE_LOG_H
 #define ENGINE_LOG_H
 

@@ -1,5 +1,5 @@
-/* The null engine: runs nothing, and everything about it is written down beforehand. Its clock stands
- * still but for what the script lets runs, sessions and sleeps take, so a test knows every number.
+/* The null engine: it runs nothing and follows a script. Its clock advances only by the scripted durations of runs,
+ * sessions and sleeps, so that tests know every number.
  *
  * Runs of all jobs are counted together, from 0. Run k takes run_ns[k % n_run_ns], or what
  * duration(context, k) says. With several threads the runs follow each other: one server.

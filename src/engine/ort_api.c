@@ -3,8 +3,7 @@
  * Entry point: OrtGetApiBase() gives {GetApi(version), GetVersionString()}. "1.N.p" has the API of version
  * N; asking for more returns NULL and prints, so min(N, ORT_API_NEWEST) is asked for.
  *
- * Since 1.29 the library sends telemetry unless ORT_DISABLE_TELEMETRY=1 stands in the environment
- * before it is loaded.
+ * Since 1.29 the library sends telemetry unless ORT_DISABLE_TELEMETRY=1 is in the environment before it is loaded.
  */
 #include "engine/ort_api.h"
 

@@ -1,5 +1,5 @@
-/* Devices of ONNX Runtime, which calls them providers. Whether the one that is asked for is there shows when it is
- * appended. */
+/* Devices of ONNX Runtime, which it calls execution providers. Whether a device is available is known when its
+ * provider is appended. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
-/* Looking for ONNX Runtime.
+/* Finds ONNX Runtime.
  *
- * The system's own copy is asked of the dynamic loader by name (see ort_api.c) before these places. The
- * working folder is not among them: code is not loaded from wherever one happens to stand.
+ * The dynamic loader looks for the system's own copy by name first (ort_api.c). The working directory is not
+ * searched, so that no code is loaded from it by accident.
  */
 #include "engine/ort_find.h"
 

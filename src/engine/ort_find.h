@@ -1,4 +1,4 @@
-/* Where ONNX Runtime may lie: one row per place, in the order in which they are tried. */
+/* Locations of ONNX Runtime: one row each, in the order of the search. */
 #ifndef ENGINE_ORT_FIND_H
 #define ENGINE_ORT_FIND_H
 

@@ -1,4 +1,4 @@
-/* See ort_guard.h. Optimising a large graph takes the runtime minutes, and it looks at one flag meanwhile. */
+/* See ort_guard.h. Optimising a large graph takes the runtime minutes. During that time it polls one flag. */
 #include "engine/ort_guard.h"
 
 #include <time.h>

@@ -1,4 +1,4 @@
-/* While the runtime makes a session, somebody looks whether the caller still wants it. */
+/* Polls for cancellation while the runtime creates a session. */
 #ifndef ENGINE_ORT_GUARD_H
 #define ENGINE_ORT_GUARD_H
 

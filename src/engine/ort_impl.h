@@ -1,4 +1,4 @@
-/* The structs that the files of the ort engine share, and who makes what. */
+/* Structs and functions shared by the files of the ort engine. */
 #ifndef ENGINE_ORT_IMPL_H
 #define ENGINE_ORT_IMPL_H
 

@@ -1,4 +1,4 @@
-/* Inputs and outputs of a session, and tensors on the caller's memory. */
+/* Inputs and outputs of a session, and tensors in the caller's memory. */
 #include <stdlib.h>
 
 #include "engine/ort_impl.h"

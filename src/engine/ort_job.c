@@ -1,4 +1,4 @@
-/* Running. All that a run needs is prepared when the job is opened, so that a run is one call. */
+/* Runs. Everything is prepared when the job is opened, so that a run is one call. */
 #include <inttypes.h>
 #include <stdlib.h>
 

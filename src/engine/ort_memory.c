@@ -1,4 +1,4 @@
-/* Statistics of a session's arena (from 1.23 on), which the runtime gives as pairs of strings. */
+/* Statistics of a session's arena (ONNX Runtime 1.23 or newer), which the runtime reports as pairs of strings. */
 #include <stddef.h>
 
 #include "engine/ort_impl.h"

@@ -1,4 +1,4 @@
-/* Between reading a trace (trace.c) and putting it in order (trace_order.c). */
+/* Shared by trace.c, which reads a trace, and trace_order.c, which orders it. */
 #ifndef ENGINE_TRACE_IMPL_H
 #define ENGINE_TRACE_IMPL_H
 

@@ -1,10 +1,9 @@
-/* Which run and which outer event an event belongs to.
+/* Assigns events to runs and to outer events.
  *
- * Events stand in the file in the order of their ends. On one thread, an event that began after a later
- * one of the file began lies within it; beginning in the same microsecond is no sign of that, as the
- * profiler alone takes longer between a node and the next. A run is the span of its "model_run", which
- * ends last. Threads that have no runs of their own work for the runs of others: their events belong to
- * the run that ends next.
+ * Events are in the file in the order of their ends. On one thread, an event that began after a later one of the file
+ * began lies within it; beginning in the same microsecond is no sign of that, as the profiler alone takes longer
+ * between a node and the next. A run is the span of its "model_run", which ends last. Threads that have no runs of
+ * their own work for the runs of others: their events belong to the run that ends next.
  */
 #include <stdlib.h>
 

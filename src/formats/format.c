@@ -1,6 +1,6 @@
-/* The kinds of model files: those that are read, and those that are recognised and answered with the way to an ONNX
- * file. A kind is told by its first bytes, then by the structure of what follows, then by the suffix of its name; so
- * a GGUF file named .bin is read, and an image named .onnx is called an image.
+/* The formats of model files: those that are read, and those that are recognised and refused with a hint how to
+ * convert them. A format is detected by its first bytes, then by its structure, then by the suffix, so that a GGUF
+ * file named .bin is read and an image named .onnx is recognised as an image.
  */
 #include "formats/format.h"
 

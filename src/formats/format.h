@@ -1,4 +1,4 @@
-/* The table of model formats, and telling what a file is. */
+/* The table of model formats, and detection of the format of a file. */
 #ifndef FORMATS_FORMAT_H
 #define FORMATS_FORMAT_H
 

@@ -1,4 +1,4 @@
-/* Folders of transformers and diffusers; see hf_folder.h. */
+/* Directories of transformers and diffusers; see hf_folder.h. */
 #include "formats/hf_folder.h"
 
 #include "base/file.h"

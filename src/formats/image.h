@@ -1,13 +1,13 @@
-/* Photographs as inputs of models: PNG by libpng, JPEG by libjpeg-turbo, resized and put into the layout of
- * the input.
+/* Images as inputs of models: PNG by libpng, JPEG by libjpeg-turbo, resized and put into the layout of the input.
  *
  *   resize      to the input's height and width, the aspect ratio is not kept; a triangle filter (bilinear)
  *               that widens when the picture shrinks, as Pillow and torchvision do
  *   normalise   float32: (x / 255 - mean) / deviation with ImageNet's numbers; uint8: as it is
  *   channels    3: red, green, blue; 1: luma (BT.601) with the mean of the three numbers
  *
- * Transparent pixels are laid over white, and EXIF's orientation is undone (a PNG may have one as well). A
- * picture may have IMAGE_SIDE pixels a side and IMAGE_PIXELS in all; a build without one of the libraries says so when it is given such a file.
+ * Transparent pixels are blended with white, and the EXIF orientation is applied (a PNG may have one as well). The
+ * limits are IMAGE_SIDE pixels per side and IMAGE_PIXELS in total. A build without one of the libraries refuses such
+ * files with a message.
  */
 #ifndef FORMATS_IMAGE_H
 #define FORMATS_IMAGE_H

@@ -1,9 +1,9 @@
-/* EXIF's word on how a camera was held: tag 0x0112 of the first TIFF directory (Exif 2.32, 4.6.2 and 4.6.4).
+/* The orientation in EXIF: tag 0x0112 of the first TIFF directory (Exif 2.32, 4.6.2 and 4.6.4).
  *
  *   "II*\0" or "MM\0*" (byte order), u32 offset of the directory
  *   directory: u16 entries, each u16 tag, u16 type, u32 count, four bytes of value
  *
- * Everything else in the block is skipped, and a block that lies is taken as one that says nothing.
+ * Everything else in the block is skipped, and an invalid block is ignored.
  */
 #include <stdlib.h>
 #include <string.h>

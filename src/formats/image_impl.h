@@ -1,4 +1,4 @@
-/* Shared by the image*.c files: what a decoder is given, and the end of its work. */
+/* Shared by the image*.c files: the input of a decoder and its result. */
 #ifndef FORMATS_IMAGE_IMPL_H
 #define FORMATS_IMAGE_IMPL_H
 

@@ -1,4 +1,4 @@
-/* Content for weights that nobody has: uniform random numbers around a centre, by what they feed.
+/* Random content for missing weights: uniform random numbers, scaled by their use.
  *
  *     weights of contractions      variance 1 / fan-in; of convolutions and Gemm more before an
  *                                  activation that halves the signal, less on a residual branch

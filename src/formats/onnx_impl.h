@@ -1,10 +1,9 @@
-/* Shared by the onnx_*.c files: the state of one reading.
+/* Shared by the onnx_*.c files: the state of the reader.
  *
- * A scope is one graph (main, nested, or a function's body) while it is read. Names are interned
- * as symbols of their scope when they are seen, used or defined, in any order; when the whole
- * graph message has been walked, symbols without a definition are looked up in the outer scopes,
- * which are complete by then because nested graphs wait in a queue. So the file is walked once,
- * no C recursion follows the nesting of graphs, and a node may refer to a name that is defined
+ * A scope is one graph (main, nested, or a function's body) while it is read. Names are interned as symbols of their
+ * scope when they are used or defined, in any order. At the end of the graph message, symbols without a definition
+ * are looked up in the outer scopes, which are complete by then because nested graphs wait in a queue. The file is
+ * therefore read once, no C recursion follows the nesting of graphs, and a node may refer to a name that is defined
  * later.
  */
 #ifndef FORMATS_ONNX_IMPL_H

@@ -1,4 +1,4 @@
-/* Whether bytes may be an ONNX model; what they are when they are not, by the table of formats. */
+/* Detects whether bytes may be an ONNX model and, if not, what they are. */
 #include <string.h>
 
 #include "formats/format.h"

@@ -1,9 +1,8 @@
-/* Where the bytes of an ONNX model's tensors are: the model's own file and the files beside it
- * that external_data names. This is the ctx of the model's ir_reader; the store lives in the
- * model's arena and closes its files with the model.
+/* Location of the tensor data of an ONNX model: its file, and the files named by external_data. This is the ctx of
+ * the model's ir_reader; the store lives in the model's arena and closes its files with the model.
  *
- * External locations are text of the model, so of somebody else: only relative paths without `..`
- * are followed. Links inside the folder are followed (model caches are full of them).
+ * External locations come from the model and are not trusted: only relative paths without `..` are followed. Links
+ * inside the folder are followed (model caches are full of them).
  */
 #ifndef FORMATS_ONNX_STORE_H
 #define FORMATS_ONNX_STORE_H

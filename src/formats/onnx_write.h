@@ -1,10 +1,10 @@
-/* Writes a model as an ONNX file: the way back of formats/onnx_read.h.
+/* Writes a model as an ONNX file, the inverse of formats/onnx_read.h.
  *
- * The graph is written as it stands, at the opset that the model has (rewrite/lower.h brings it down
- * first); calls of model-local functions must have been inlined. Weights are streamed in pieces, never
- * held: those of a file are copied through the model's reader, those that nobody has (built-in
- * architectures, files saved without weights) are random, the same for the same seed and name, scaled
- * by what they feed so that outputs stay finite (formats/onnx_fill.h). Typed fields become raw data.
+ * The graph is written as it stands, at the opset that the model has (rewrite/lower.h brings it down first); calls of
+ * model-local functions must have been inlined. Weights are streamed in pieces, never held: those of a file are
+ * copied through the model's reader, missing ones (built-in architectures, files saved without weights) are random,
+ * the same for the same seed and name, scaled by what they feed so that outputs stay finite (formats/onnx_fill.h).
+ * Typed fields become raw data.
  *
  * What a builder knew of its constants (parameter, buffer, neither) is kept as model metadata
  * "assay.parameters", "assay.buffers", "assay.constants": names, one per line. The reader takes it.

@@ -1,4 +1,4 @@
-/* Shared by the onnx_write*.c files: the state of one writing. */
+/* Shared by the onnx_write*.c files: the state of the writer. */
 #ifndef FORMATS_ONNX_WRITE_IMPL_H
 #define FORMATS_ONNX_WRITE_IMPL_H
 

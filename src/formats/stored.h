@@ -1,6 +1,6 @@
-/* Models that are stored as a configuration, as weights, or as both: Hugging Face folders, safetensors and GGUF files.
- * Where the architecture is known its row and parameters are what comes of them, and the weights say how they are stored;
- * where it is not, the weights alone are an inventory. */
+/* Models that are stored as a configuration, as weights, or as both: Hugging Face folders, safetensors and GGUF
+ * files. If the architecture is known, the result is its row and parameters, and the storage of the weights. If it is
+ * not, the weights are an inventory. */
 #ifndef FORMATS_STORED_H
 #define FORMATS_STORED_H
 

@@ -1,4 +1,4 @@
-/* Sets of weights: collecting, checking their places, and the model of constants alone. */
+/* Sets of weights: collects them, checks their locations, and builds the model of constants. */
 #include "formats/weights.h"
 
 #include <stdlib.h>

@@ -1,12 +1,11 @@
-/* A set of weights beside the graph that its configuration gave: which tensor is which constant, what is
- * missing, unexpected or of another shape, and how much each takes where it is stored.
+/* Matches a set of weights with the graph of its configuration: which tensor is which constant; missing and
+ * unexpected tensors and other shapes; stored bytes of each.
  *
- * Checkpoints name the same thing in several ways, all of which are understood: with or without the name
- * of the bare model before it ("bert."), LayerNorm.gamma for weight, one tensor per expert where the
- * graph stacks them ("experts.*."), a tied weight under the name of its other use, and the tensors that
- * quantisers put beside or instead of a weight (scales, zero points, packed words). Masks, position ids
- * and rotary tables that older checkpoints hold are no weights. Layers that predict tokens further ahead
- * are counted as not in the graph.
+ * Checkpoints use several names for the same tensor, which are all supported: with or without the name of the bare
+ * model before it ("bert."), LayerNorm.gamma for weight, one tensor per expert where the graph stacks them
+ * ("experts.*."), a tied weight under the name of its other use, and the tensors that quantisers put beside or
+ * instead of a weight (scales, zero points, packed words). Masks, position ids and rotary tables that older
+ * checkpoints hold are no weights. Layers that predict tokens further ahead are counted as not in the graph.
  */
 #include <stdlib.h>
 

@@ -1,6 +1,5 @@
-/* Growing a model. Nothing here judges what it is given (ir/verify.h does); it only never writes
- * outside of the model, whatever the ids are.
- */
+/* Adds nodes and values to a model. The arguments are not validated (ir/verify.h does that), but nothing is written
+ * outside the model, whatever the ids are. */
 #include "ir/build.h"
 
 #include <assert.h>

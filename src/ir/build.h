@@ -1,7 +1,5 @@
-/* Growing a model: the primitives under every reader, builder and rewrite. All of them return
- * IR_NONE (or false) when memory is out; the arena's failure is sticky, so callers may check
- * arena_failed() once at the end.
- */
+/* Primitives that add to a model, used by every reader, builder and rewrite. All return IR_NONE (or false) if out of
+ * memory. The arena's failure is sticky, so callers may check arena_failed() once at the end. */
 #ifndef IR_BUILD_H
 #define IR_BUILD_H
 

@@ -1,4 +1,4 @@
-/* Numbers of one type as another: single ones of 16 bits, and whole tensors. */
+/* Converts numbers from one type to another: single 16-bit numbers and whole tensors. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* The model as an object: made empty, freed whole, and the two look-ups that every room needs. */
+/* Creates and frees a model, and the two look-ups that every room needs. */
 #include "ir/graph.h"
 
 #include <assert.h>

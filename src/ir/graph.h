@@ -1,5 +1,5 @@
-/* The graph that every road leads to: a model is nodes and values in one id space across the main
- * graph, its nested subgraphs and its functions, so that analyses keep plain side arrays.
+/* The graph of every model: nodes and values in one id space across the main graph, its nested subgraphs and its
+ * functions, so that analyses keep plain side arrays.
  *
  * - A value is made by a node, or is a graph input, or is a constant (initialiser). Names of outer
  *   scopes are resolved when the graph is built: a node of a subgraph refers to the outer value's

@@ -1,8 +1,8 @@
 /* The kit for building graphs, shared by the zoo, the rewrites and the readers of formats: values that know
  * their shape, names that nothing has yet, constants with content, nodes with attributes.
  *
- * It stands on ir/build.h and keeps the same promise: memory that runs out shows as IR_NONE (a name as
- * p == NULL) and is sticky in the arena, so callers may check once at the end.
+ * It uses ir/build.h and has the same error handling: out of memory returns IR_NONE (a name has p == NULL) and is
+ * sticky in the arena, so callers may check once at the end.
  */
 #ifndef IR_KIT_H
 #define IR_KIT_H

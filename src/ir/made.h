@@ -1,4 +1,4 @@
-/* Constants whose bytes are made when they are read: converted from another tensor, or drawn at random.
+/* Constants whose bytes are generated when they are read: converted from another tensor, or drawn at random.
  *
  * A tensor of storage IR_DATA_MADE names its maker; the model's reader, once ir_reader_wrap() has been
  * put around it, asks the maker for the bytes. Makers read what they are made of through the same reader,

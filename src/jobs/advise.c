@@ -1,5 +1,5 @@
-/* Advice about a model: the same model evaluated with one thing changed, and what analyze/advise.c makes of
- * it. A change that the model does not take is left out. */
+/* Recommendations for a model: the model is analysed with one change at a time, and analyze/advise.c evaluates the
+ * results. A change that the model does not accept is skipped. */
 #include "analyze/advise.h"
 
 #include "base/text.h"

@@ -1,6 +1,5 @@
-/* The built-in architectures behind the API: building one with the parameters of an analysis, listing
- * them with what they cost. Counts are never stored: a row is built and counted when it is asked about.
- */
+/* Built-in architectures: builds one with the parameters of an analysis, and lists them with their cost. Counts are
+ * not stored: a model is built and counted on request. */
 #include <assert.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-/* Ranges of values from real runs: the model is written once more with these values as outputs, and run on
- * the given inputs, or on some made up, without optimisations that would fuse them away. */
+/* Ranges of values for quantisation. The model is written with these values as outputs and run on the given or
+ * generated inputs, without optimisations that would fuse the values away. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,7 @@
-/* The calibration of the predictor: a fixed set of built-in models, chosen to hold every way in which layers are
- * computed (dense, grouped, depthwise and 1×1 convolutions, few and many channels, large and small products,
- * attention, windows, channel shuffles, squeeze-and-excite, token models) and to be over in about a minute. The
- * models that predictions are checked on (bench/predict) are others.
- */
+/* Calibration of the predictor: a fixed set of built-in models that covers all ways to compute layers (dense,
+ * grouped, depthwise and 1×1 convolutions, few and many channels, large and small products, attention, windows,
+ * channel shuffles, squeeze-and-excite, token models) and takes about a minute. bench/predict checks predictions on
+ * other models. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Measured kernels of models, for the predictor to learn from. */
+/* Measured kernels of models, from which the predictor is fitted. */
 #ifndef JOBS_CALIBRATION_H
 #define JOBS_CALIBRATION_H
 

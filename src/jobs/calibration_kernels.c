@@ -1,6 +1,6 @@
-/* The kernels of one model: which layers each stands for, and how long it takes. A session is profiled for some
- * runs, the profile is ended, and the same session is timed without it. Of each kernel a low quantile of
- * its runs is taken, for disturbances only ever add; of whole runs the median, which is what is predicted. */
+/* The kernels of one model: the layers that each executes, and its time. A session is profiled for some runs; then
+ * profiling ends, and the same session is timed without it. A low quantile is used for the time of a kernel, because
+ * disturbances only add time, and the median for whole runs, because that is what is predicted. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Writing a model as an ONNX file: built with the parameters asked for, brought to the opset asked for,
- * converted to the precision asked for, written with its own weights or reproducible random ones. */
+/* Writes a model as an ONNX file with the requested parameters, opset and precision, and with its own or reproducible
+ * random weights. */
 #include "formats/onnx_write.h"
 #include "jobs/job.h"
 

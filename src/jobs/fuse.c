@@ -1,4 +1,4 @@
-/* Groups of layers that may run as one kernel, and the patterns in a file. */
+/* Groups of layers that can run as one kernel, and patterns. */
 #include "jobs/job.h"
 
 #include "analyze/fuse.h"

@@ -1,7 +1,6 @@
-/* Groups beside what the engine fuses: the engine optimises the model and writes what it made of it; its kernels are
- * mapped back to layers (analyze/kernels.h) and compared with the partition (analyze/fuse_compare.c).
- * Nothing is run.
- */
+/* Compares the groups with the fusions of the engine. The engine optimises the model and writes its optimised graph;
+ * its kernels are mapped to layers (analyze/kernels.h) and compared with the partition (analyze/fuse_compare.c). The
+ * model is not run. */
 #include <stdlib.h>
 
 #include "analyze/fuse.h"

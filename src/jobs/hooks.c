@@ -1,5 +1,5 @@
-/* Cancelling and progress reports: calls with hooks of their own (measuring) and calls whose hooks came with
- * the options (scale, map, export, ...). */
+/* Cancellation and progress, for calls with a hooks parameter (measuring) and for calls whose hooks are in the
+ * options (scale, map, export, ...). */
 #include "jobs/hooks.h"
 
 bool job_cancelled(const assay_hooks *h)

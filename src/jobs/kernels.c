@@ -1,4 +1,4 @@
-/* Kernels of an engine, read from its optimised graph and identified in its trace by name. */
+/* Kernels of an engine: read from its optimised graph, and identified in its trace by name. */
 #include "jobs/kernels.h"
 
 #include "base/map.h"

@@ -1,5 +1,5 @@
-/* This machine, measured. The engine's part, what going from one kernel to the next costs, is added here: measure/
- * cannot write models. */
+/* Measures this machine. The overhead of the engine per kernel is measured here, because measure/ cannot write
+ * models. */
 #include "device/machine.h"
 #include "jobs/job.h"
 

@@ -1,6 +1,6 @@
-/* A model on devices. The graph is inferred at batch 1, 2 and 3 and weighed at four and at two bytes a
- * number; everything else is a line over the batch (analyze/roofline.h). What the analysis of the model infers anyway,
- * mostly batch 1, is taken as it comes by. A model that takes one batch only is mapped at that one.
+/* A model on devices. The graph is inferred at batch 1, 2 and 3 and counted at four and at two bytes per number; all
+ * other batches are interpolated (analyze/roofline.h). Results that the analysis of the model has anyway, mostly
+ * batch 1, are reused. A model that accepts only one batch size is mapped at that one.
  */
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* Measuring: the configurations one after the other, each with its own session; what fails is recorded
- * and the next is tried, but for memory, where larger sizes would fail as well. */
+/* Measures the configurations in order, each with its own session. A failure is recorded, and the next configuration
+ * is tried, except after out of memory, because larger sizes would fail as well. */
 #include <assay/measure.h>
 
 #include <assert.h>

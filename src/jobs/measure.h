@@ -1,4 +1,4 @@
-/* Between the measure_*.c files of this room: a model made ready to be run at one batch size. */
+/* Shared by the measure_*.c files of this room: a model prepared to run at one batch size. */
 #ifndef JOBS_MEASURE_H
 #define JOBS_MEASURE_H
 

@@ -1,5 +1,5 @@
-/* The engine of a measurement: opened and set up by the options, described in the result; the GPU beside it; and the unit
- * that throughput is given in. */
+/* The engine of a measurement: opened and set up by the options, and described in the result; the GPU monitor; the
+ * unit of throughput. */
 #include <string.h>
 
 #include "analyze/axis_roles.h"

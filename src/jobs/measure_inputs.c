@@ -1,8 +1,8 @@
-/* --input: data of the user's own. A file that says its shape sets the input's; raw bytes must fit the
- * shape that is known. Tensors that the caller holds in memory are made to fit.
+/* --input: input data of the user. A file with a shape sets that of the input; raw bytes must match the known shape.
+ * Tensors in the caller's memory are converted.
  *
- * Whoever calls from a language of dynamic types has float64 and int64 by default; the model asks for
- * float32 and int32. Numbers are converted where nothing but rounding of floats is lost. */
+ * Callers in dynamic languages have float64 and int64 by default, while models need float32 and int32. Numbers are
+ * converted if nothing but float precision is lost. */
 #include <math.h>
 #include <stdio.h>
 

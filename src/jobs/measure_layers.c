@@ -1,6 +1,5 @@
-/* Time of every layer, from runs under the engine's profiler. What the profiler itself costs is taken off
- * (measure/layer_times.h).
- */
+/* Time of every layer, from runs with the engine's profiler. The overhead of the profiler is subtracted
+ * (measure/layer_times.h). */
 #include <stdlib.h>
 
 #include "base/file.h"

@@ -1,7 +1,6 @@
-/* A model made ready to be run: its sizes at a batch, what its inputs must hold, and a file for the
- * engine. A file whose weights are there and whose batch is not fixed to another number is run as it
- * is; everything else is written into a temporary folder, weights in a file of their own that the
- * engine maps instead of copying. */
+/* Prepares a model for running: its sizes at a batch, the requirements of its inputs, and a file for the engine. A
+ * file with weights whose batch is not fixed to another number is run unchanged. Other models are written to a
+ * temporary directory, with the weights in a second file that the engine maps. */
 #include <math.h>
 
 #include <stdio.h>

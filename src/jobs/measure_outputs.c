@@ -1,4 +1,4 @@
-/* --save-outputs: what a run gave, as .npy files that numpy and --input read. */
+/* --save-outputs: writes the outputs of a run as .npy files, which numpy and --input read. */
 #include "base/file.h"
 #include "base/sbuf.h"
 #include "formats/tensor_file.h"

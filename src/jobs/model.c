@@ -1,4 +1,4 @@
-/* Opening a model: what the word the user gave means, and the steps every model goes through. */
+/* Opens a model: decides what the argument means, and runs the steps that all models share. */
 #include <assert.h>
 #include <stdlib.h>
 

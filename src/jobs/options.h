@@ -1,5 +1,5 @@
-/* What a command was asked for: the values of the options, one struct per topic. The rows that say how they are typed,
- * checked and described are in api/options.h. */
+/* Values of the options of a command, one struct per topic. api/options.h has the rows that describe, parse and check
+ * them. */
 #ifndef JOBS_OPTIONS_H
 #define JOBS_OPTIONS_H
 

@@ -1,5 +1,5 @@
-/* A pipeline: a name, a folder or a file becomes a plan, and running that a result. What a folder holds that we do
- * not know is a warning of the result, never a failure of the caller. */
+/* Pipelines: a name, a directory or a file becomes a plan, and the plan a result. Unknown components of a directory
+ * are warnings of the result, not failures. */
 #include "jobs/pipeline.h"
 
 #include "base/file.h"

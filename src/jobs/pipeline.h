@@ -1,4 +1,4 @@
-/* A pipeline between being opened, counted and measured. */
+/* A pipeline while it is opened, counted and measured. */
 #ifndef JOBS_PIPELINE_H
 #define JOBS_PIPELINE_H
 

@@ -1,6 +1,6 @@
-/* Pipelines on the engine. Of a diffusion pipeline one call of every component runs; of a language model the
- * prompt, and the first and the last step after it, with the cache as inputs (past_key_values). Weights are
- * random: times do not depend on them. */
+/* Runs pipelines on the engine. For a diffusion pipeline, one call of every component; for a language model, the
+ * prompt and the first and last step after it, with the cache as inputs (past_key_values). Weights are random,
+ * because times do not depend on them. */
 #include <stdlib.h>
 
 #include "base/memory.h"

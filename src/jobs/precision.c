@@ -1,5 +1,5 @@
-/* The road to another precision: content for weights that nobody has, types of all values, the rewrite, and
- * for int8 a calibration between. */
+/* Converts a model to another precision: content for missing weights, types of all values, the rewrite, and
+ * calibration for int8. */
 #include "jobs/precision.h"
 
 #include <assert.h>

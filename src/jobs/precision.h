@@ -1,4 +1,4 @@
-/* Between the files of this room: a model at another precision, and the ranges of its values. */
+/* Shared by the files of this room: a model at another precision, and the ranges of its values. */
 #ifndef JOBS_PRECISION_H
 #define JOBS_PRECISION_H
 

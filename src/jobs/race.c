@@ -1,4 +1,4 @@
-/* Which of several models is faster: interleaved runs in one process. */
+/* Runs several models alternately in one process and compares their times. */
 #include "jobs/race.h"
 
 #include <stdio.h>

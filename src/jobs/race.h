@@ -1,4 +1,4 @@
-/* Profiles that are compared, and their times. */
+/* Profiles to compare, and their times. */
 #ifndef JOBS_RACE_H
 #define JOBS_RACE_H
 

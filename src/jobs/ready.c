@@ -1,9 +1,8 @@
-/* An engine made ready: loaded, and used once. The first session of a process pays for code that is paged in and for
- * tables that are made on first use. Booked to the first configuration, this would make a batch of one look larger
- * than a batch of two; it is told apart, as memory.engine_bytes.
+/* Loads the engine and uses it once. The first session of a process pays for paged-in code and for tables that are
+ * built on first use. In the first configuration, this would make a batch of one look larger than a batch of two; it
+ * is reported separately as memory.engine_bytes.
  *
- * A trivial model that does not run is no failure here: what keeps it from running keeps the user's model from it
- * too, and is reported then. */
+ * If the trivial model does not run, this is not a failure here: the user's model will fail for the same reason. */
 #include <malloc.h>
 #include <stdio.h>
 

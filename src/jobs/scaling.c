@@ -1,4 +1,4 @@
-/* How the cost of a model grows with its sizes. */
+/* Cost of a model as a function of its sizes. */
 #include "jobs/job.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* Analysing a model with other sizes. */
+/* Analyses a model with other sizes. */
 #include "jobs/sizes.h"
 
 #include <stdio.h>

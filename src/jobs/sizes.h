@@ -1,4 +1,4 @@
-/* Sizes of a model by name: finding one, and the profile of the same model with other ones. */
+/* Sizes of a model by name: finds one, and analyses the model with other values. */
 #ifndef JOBS_SIZES_H
 #define JOBS_SIZES_H
 

@@ -1,4 +1,4 @@
-/* Validation of our counts against those of other tools. */
+/* Compares counts with those of other tools. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>

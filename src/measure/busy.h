@@ -1,4 +1,4 @@
-/* Whether other programs took so much of the machine that times say more about them than about the model.
+/* Whether other programs used so much of the machine that the times are not reliable.
  *
  * Three kinds of evidence, each from the kernel: how long the measuring thread was ready and waited for a CPU
  * (/proc/self/schedstat), the load average (/proc/loadavg), and context switches that the scheduler forced

@@ -1,5 +1,5 @@
-/* Multiply-adds of arm64: NEON is always there, half precision, dot products, bf16 and the int8 matrix
- * product are asked for. Sixteen chains: four cycles of latency, up to four pipes. */
+/* Multiply-adds of arm64. NEON is always available; half precision, dot products, bf16 and the int8 matrix product
+ * are detected. Sixteen chains: four cycles of latency, up to four pipes. */
 #include "measure/ceiling_kernels.h"
 
 #if defined(__aarch64__)

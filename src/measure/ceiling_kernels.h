@@ -1,6 +1,6 @@
-/* The loops that ceilings are measured with: one row per instruction set and dtype, one per width of a load.
- * All are compiled into one program, each for its own instruction set (target attributes); which of them may
- * run is asked of device/isa.h. Compiled with -O2 in every build, or a debug build would measure its spills.
+/* The loops that measure ceilings: one row per instruction set and dtype, one per load width. All are compiled into
+ * one program, each for its instruction set (target attributes); device/isa.h decides which may run. They are
+ * compiled with -O2 in every build, because a debug build would measure register spills.
  */
 #ifndef MEASURE_CEILING_KERNELS_H
 #define MEASURE_CEILING_KERNELS_H

@@ -1,5 +1,4 @@
-/* Multiply-adds in plain C, as any compiler makes them for any processor: the rows of last resort, and the
- * yardstick that says what the instruction sets are worth. */
+/* Multiply-adds in plain C for any processor: the fallback, and the reference for the gain by instruction sets. */
 #include <string.h>
 
 #include "measure/ceiling_kernels.h"

@@ -1,6 +1,6 @@
-/* One thread per processor that this process may use, each bound to its own. They meet at a barrier, run the
- * same loop on memory of their own, and meet again; the sample lasts from the first start to the last end.
- * Threads that a probe does not want stay outside of both. */
+/* One thread per processor that this process may use, each bound to its own. They meet at a barrier, run the same
+ * loop on their own memory, and meet again. A sample lasts from the first start to the last end. Threads that a probe
+ * does not use stay outside both barriers. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
-/* Instructions that this process retired in user space, as a second opinion beside the clock: the same code on the
- * same inputs retires the same instructions to a few in ten thousand, however busy the machine is.
+/* Instructions that this process retired in user space, in addition to the clock: the same code on the same inputs
+ * retires the same instructions to a few in ten thousand, however busy the machine is.
  *
- * perf_event_open(2), where the kernel allows it (perf_event_paranoid up to 2, no container that forbids it).
- * Threads count that are begun after the counter was opened, so it is opened before the engine makes its own.
- * Threads that wait by spinning retire instructions too: with several threads the count is as noisy as the
- * waiting, unless spinning is off.
+ * perf_event_open(2), where the kernel allows it (perf_event_paranoid up to 2, no container that forbids it). Only
+ * threads that start after the counter was opened are counted, so it is opened before the engine starts its threads.
+ * Threads that wait by spinning retire instructions too: with several threads the count is as noisy as the waiting,
+ * unless spinning is off.
  */
 #ifndef MEASURE_COUNTER_H
 #define MEASURE_COUNTER_H

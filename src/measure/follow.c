@@ -1,5 +1,5 @@
-/* See follow.h. Figures of a child of ours come from the kernel when it has ended, which misses nothing; those of
- * other processes from the last look. */
+/* See follow.h. Totals of a child process come from the kernel when it ends and are complete; those of other
+ * processes come from the last sample. */
 #include "measure/follow.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* Slower, faster, equivalent or inconclusive: a statistical comparison of two series of runs.
  *
- * The question is one of equivalence: is the ratio of the two (mean, quantile) beyond the tolerance? Its
- * 99 % interval comes from a stationary bootstrap (Politis and Romano 1994): whole stretches of each
- * series are drawn again, as long as its autocorrelation asks for, so that runs which hang together are
- * not taken for independent ones. With limit = 1 + tolerance + allowance:
+ * The question is one of equivalence: is the ratio of the two (mean, quantile) beyond the tolerance? Its 99 %
+ * interval comes from a stationary bootstrap (Politis and Romano 1994): blocks of each series are resampled, as long
+ * as its autocorrelation requires, so that correlated runs are not treated as independent. With limit = 1 + tolerance
+ * + allowance:
  *
  *   regression     the whole interval lies above the limit
  *   improvement    the whole interval lies below 1 / limit

@@ -1,4 +1,4 @@
-/* Device events of the engine's trace, added up by name. */
+/* Device events of the engine's trace, summed by name. */
 #ifndef MEASURE_GPU_EVENTS_H
 #define MEASURE_GPU_EVENTS_H
 

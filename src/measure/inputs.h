@@ -1,8 +1,8 @@
-/* Inputs made to fit: data for every input of a session, by what the model does with it.
+/* Generates data for every input of a session that suits its use in the model.
  *
- * Floats are normal, indices within the table they look up, positions count up, masks are ones, lengths
- * full, shapes and axes what the operators that read them need, strings all "1". The same seed gives the
- * same data. Data that the caller has read from a file is taken as it is.
+ * Floats are normal, indices within the table they look up, positions count up, masks are ones, lengths full, shapes
+ * and axes what the operators that read them need, strings all "1". The same seed gives the same data. Data that the
+ * caller read from a file is used unchanged.
  */
 #ifndef MEASURE_INPUTS_H
 #define MEASURE_INPUTS_H

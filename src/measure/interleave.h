@@ -1,9 +1,9 @@
 /* Interleaved runs of several models in one process, so that changes of the machine affect all of them.
  *
- * Round after round each has its turn, and every second round goes the other way: A B, B A, A B, ... A slow
- * change of the machine's speed so falls on all alike. A turn is one run that is not counted (the caches are
- * another model's) and at least INTERLEAVE_BLOCK that are, more of a model whose runs are short, so that a turn
- * is longer than an interrupt; of a round the medians of the turns are compared, not single runs.
+ * Each model has a turn in every round, and the order alternates: A B, B A, A B, ... A slow change of the machine's
+ * speed therefore affects all models equally. A turn is one run that is not counted (the caches contain the other
+ * model's data) and at least INTERLEAVE_BLOCK that are, more of a model whose runs are short, so that a turn is
+ * longer than an interrupt; of a round the medians of the turns are compared, not single runs.
  */
 #ifndef MEASURE_INTERLEAVE_H
 #define MEASURE_INTERLEAVE_H

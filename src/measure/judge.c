@@ -1,9 +1,8 @@
 /* See judge.h.
  *
- * Counts are compared exactly, unless a tolerance of their own was given: a model either has more parameters or it
- * has not. What a clock told is
- * compared by its runs (gate.h), never by two means. A measured figure of which a result holds one value
- * (memory, energy) is shown and not judged: there is no telling how much of its difference is chance.
+ * Counts are compared exactly, unless they have a tolerance of their own. Times are compared by their runs (gate.h),
+ * never by two means. A measured metric with only one value per result (memory, energy) is shown but not checked,
+ * because its noise is unknown.
  *
  * Inputs that differ in their batch alone (the first dimension where neither result tells which it is) are of the
  * same model: what grows with it is neither better nor worse.

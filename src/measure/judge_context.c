@@ -1,5 +1,5 @@
-/* Whether a result and its baseline are the same experiment: model, machine, settings, hour; and whether other programs
- * had the machine meanwhile. What differs is a note; what makes runs incomparable is a reason. */
+/* Compares the conditions of a result and its baseline: model, machine, settings, time, and load by other programs. A
+ * difference is a note; a difference that makes runs incomparable is a reason. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Between the judge_*.c files: a check under way. */
+/* Shared by the judge_*.c files: the state of a check. */
 #ifndef MEASURE_JUDGE_IMPL_H
 #define MEASURE_JUDGE_IMPL_H
 

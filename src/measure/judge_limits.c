@@ -1,5 +1,5 @@
-/* Limits on metrics. A limit is compared with the value, whatever its noise; only when the machine was too busy does the
- * interval of a measured value decide first: wholly on one side it is judged, around the limit it is inconclusive. */
+/* Limits on metrics. A limit is compared with the value, regardless of its noise. Only if the machine was too busy,
+ * the interval of a measured value decides: if it contains the limit, the verdict is inconclusive. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Times of layers, added up from the events of a profiled session.
+/* Times of layers, summed over the events of a profiled session.
  *
  * The profiler costs some microseconds in each kernel's own time and some more between kernels. Both are
  * found on a chain of tiny nodes, run with and without it: with u the time per node without the

@@ -1,10 +1,10 @@
-/* One configuration, measured: session, inputs, warm-up, runs, and what the system saw meanwhile.
+/* Measures one configuration: session, inputs, warm-up, runs, and counters of the system.
  *
  *   resident now ─ session ─ inputs ─ first run ─ warm-up ─ resident before ─ runs ─ after
  *
- * Memory figures are of the whole process. `before_session` is what was there anyway: the caller has loaded the
- * engine and run a trivial model, so that what these take is not booked to the first configuration. The kernel's
- * high-water mark is reset per configuration. */
+ * Memory is that of the whole process. `before_session` is the memory before: the caller has loaded the engine and
+ * run a trivial model, so that this is not attributed to the first configuration. The kernel's high-water mark is
+ * reset per configuration. */
 #ifndef MEASURE_MEASURE_H
 #define MEASURE_MEASURE_H
 

@@ -1,6 +1,5 @@
-/* What a run gave, kept to be saved, or set beside another run's: how far a model at another precision is
- * from the one it was made from. There only outputs of floating point count; those of whole numbers
- * (classes, counts of boxes) have no distance. */
+/* Outputs of a run, kept for saving or for comparison with another run: the error of a model at another precision.
+ * Only floating-point outputs are compared; integers (classes, counts of boxes) have no distance. */
 #ifndef MEASURE_OUTPUTS_H
 #define MEASURE_OUTPUTS_H
 

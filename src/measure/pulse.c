@@ -1,5 +1,5 @@
-/* See pulse.h. A chain of multiplications and shifts, each waiting for the one before: nothing to vectorise,
- * nothing to keep in a cache. */
+/* See pulse.h. A dependent chain of multiplications and shifts, which can be neither vectorised nor affected by
+ * caches. */
 #include "measure/pulse.h"
 
 #include "base/clock.h"

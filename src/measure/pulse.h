@@ -1,6 +1,6 @@
-/* Current speed of the machine: the time of a fixed loop, independent of any model. Taken
- * beside a measurement, it tells later whether a difference was the machine's: another clock, a neighbour on the
- * same core, a host that takes time away. Of memory's speed it says nothing.
+/* Current speed of the machine: the time of a fixed loop, independent of any model. Recorded with a measurement, it
+ * shows later whether the machine caused a difference: another clock frequency, another process on the same core, CPU
+ * steal. It does not cover memory speed.
  */
 #ifndef MEASURE_PULSE_H
 #define MEASURE_PULSE_H

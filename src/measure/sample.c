@@ -1,5 +1,5 @@
-/* The loops; see sample.h. Threads share the count of runs handed out and the stop flag, nothing else:
- * each keeps its own samples, which are put in order at the end. */
+/* The measurement loops; see sample.h. Threads share only the number of started runs and the stop flag. Each thread
+ * keeps its own samples, which are merged in order at the end. */
 #include "measure/sample.h"
 
 #include <assert.h>

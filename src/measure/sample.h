@@ -1,12 +1,11 @@
-/* Runs, timed: warm-up until timings are steady, then samples by count, by time or until the interval of
- * the mean is narrow.
+/* Timed runs: warm-up until timings are steady, then samples by number, by time or until the interval of the mean is
+ * narrow.
  *
- * Closed loop: each of `concurrency` threads begins its next run when its last has ended. Open loop:
- * requests come by a Poisson process of `rate` per second whether or not the model keeps up, and a
- * request's time is counted from the moment it was due, so the wait behind a slow run is part of it
- * (no coordinated omission).
+ * Closed loop: each of `concurrency` threads begins its next run when its last has ended. Open loop: requests arrive
+ * by a Poisson process of `rate` per second, whether or not the model keeps up. The latency of a request counts from
+ * its arrival, so that waiting for a slow run is included (no coordinated omission).
  *
- * Only the engine's own call lies between the two readings of the clock.
+ * Only the engine's call is between the two clock readings.
  */
 #ifndef MEASURE_SAMPLE_H
 #define MEASURE_SAMPLE_H

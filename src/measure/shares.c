@@ -1,4 +1,4 @@
-/* Achieved rates as shares of the ceilings that `assay machine` measured. */
+/* Achieved rates as shares of the ceilings measured by `assay machine`. */
 #include "measure/shares.h"
 
 #include <limits.h>

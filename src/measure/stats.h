@@ -1,4 +1,4 @@
-/* Statistics of run times that are honest about what runs are: few, skewed and not independent.
+/* Statistics of run times, which are few, skewed and correlated.
  *
  * Percentiles interpolate linearly between order statistics (numpy's default). The interval of the mean
  * is Student's with the variance of the mean widened by the autocorrelation time tau = 1 + 2 sum(rho),

@@ -1,7 +1,7 @@
-/* What the system tells of this process and this machine while something runs: /proc and /sys.
+/* Counters of this process and this machine from /proc and /sys.
  *
- * `root` stands before every path: "" for the real ones, a folder that looks like them in tests. What
- * is not told is PROFILE_NOT_TOLD, or negative for doubles: many machines hide their clocks and power.
+ * `root` is prefixed to every path: "" normally, a directory with sample files in tests. Values that the system does
+ * not report are PROFILE_NOT_TOLD, or negative for doubles.
  */
 #ifndef MEASURE_SYSTEM_H
 #define MEASURE_SYSTEM_H

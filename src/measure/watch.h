@@ -1,8 +1,8 @@
-/* A thread that looks at the process every few milliseconds while others run: resident memory, stolen
- * time, clock; and whether the user wants to stop.
+/* A thread that samples the process every few milliseconds while others run: resident memory, CPU steal, clock
+ * frequency, cancellation.
  *
- * One look costs some ten microseconds of its own thread. After WATCH_TICKS looks every second one is
- * forgotten and the interval doubles, so a long run keeps its whole curve in bounded memory.
+ * A sample takes about ten microseconds. After WATCH_TICKS samples every second one is dropped and the interval
+ * doubles, so that a long run has a complete curve in bounded memory.
  */
 #ifndef MEASURE_WATCH_H
 #define MEASURE_WATCH_H

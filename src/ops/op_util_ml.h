@@ -1,6 +1,6 @@
-/* What the models of ai.onnx.ml have in common: rows and features of their input, class labels kept
- * in attributes, the transform after the scores. Their weights are attributes, so they are part of
- * the cost and not of the parameters (SPEC.md counts constants of the graph only).
+/* What the models of ai.onnx.ml have in common: rows and features of their input, class labels kept in attributes,
+ * the transform after the scores. Their weights are attributes, so they are part of the cost and not of the
+ * parameters (only constants of the graph are parameters; docs/counting.md).
  */
 #ifndef OPS_OP_UTIL_ML_H
 #define OPS_OP_UTIL_ML_H

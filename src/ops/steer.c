@@ -1,5 +1,6 @@
 /* See steer.h. Each rule gives back what the output's shape says: a Reshape to what the file declares, pads that lead
- * there. What no shape tells is what leaves most of the data in: first axes, whole lengths, a middling threshold. */
+ * there. Values that no shape determines are chosen to keep most of the data: first axes, full lengths, a medium
+ * threshold. */
 #include "ops/steer.h"
 
 static const op_info *out_of(const op_ctx *c, uint32_t o)

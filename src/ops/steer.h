@@ -1,5 +1,5 @@
-/* Inputs that steer an operator rather than flow through it: shapes, axes, scales, thresholds, lengths. Mostly they are
- * constants; where a model takes one from its caller, whoever makes inputs up asks here what it must hold.
+/* Inputs that steer an operator rather than flow through it: shapes, axes, scales, thresholds, lengths. Usually they
+ * are constants. If a model takes one as an input, its required content is determined here.
  */
 #ifndef OPS_STEER_H
 #define OPS_STEER_H

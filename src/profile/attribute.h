@@ -1,7 +1,7 @@
-/* A layer's attributes: what it was told beside its inputs, by name in ascending order. Those at the operator's
- * default are left out, so that a file that spells it out and one that does not are the same. Constant inputs of
- * a few numbers that are no weights count too ("input[1]" is the second one): what was an attribute in one opset
- * (Clip's min, a reduction's axes) is an input in another.
+/* The attributes of a layer, by name in ascending order. Attributes at the operator's default are omitted, so that
+ * files with explicit and implicit defaults are equal. Small constant inputs that are not weights are included
+ * ("input[1]" is the second one): what was an attribute in one opset (Clip's min, a reduction's axes) is an input in
+ * another.
  *
  * Numbers compare as float32, which is what a file holds. Of long lists a hash is kept.
  */

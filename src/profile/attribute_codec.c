@@ -1,5 +1,5 @@
-/* A layer's attributes in result files: numbers, texts, lists of either, and of a long list its hash. What this
- * version does not know (null, true, lists of lists) is skipped when it is read. */
+/* A layer's attributes in result files: numbers, texts, lists of either, and of a long list its hash. Unknown forms
+ * (null, true, lists of lists) are skipped by the reader. */
 #include <stdlib.h>
 
 #include "profile/codecs.h"

@@ -1,4 +1,4 @@
-/* See bands.h. A row is a band; the last of a scale has no top. */
+/* See bands.h. A row is a band; the last one of a scale has no upper limit. */
 #include "profile/bands.h"
 
 #include "profile/metrics.h"

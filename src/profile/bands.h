@@ -1,5 +1,5 @@
-/* The words that figures are judged by: FLOPs, arithmetic intensity, memory and speed each fall into a band. Results
- * hold the bands of their figures (profile_settle()), so that every view and every client shows the same words.
+/* Bands of FLOPs, arithmetic intensity, memory and latency. Results contain the bands of their values
+ * (profile_settle()), so that all views and clients show the same words.
  *
  *   work       below 10 GFLOPs light, to 50 medium, above heavy
  *   intensity  FLOPs per byte: below 10 memory-bound, below 50 balanced, to 100 compute-bound, above strongly so

@@ -1,8 +1,8 @@
-/* Which batch size to run for throughput: one rule for every screen, document and piece of advice.
+/* The recommended batch size for throughput: one rule for all outputs.
  *
- * Of the configurations that ran and leave a fifth of the memory free, those within BATCH_TIE_PERCENT of the
- * fastest are taken for equally fast (what noise between two runs of a sweep easily is); of these the one
- * with the lowest mean latency is chosen. The sentence says so whenever the rule decided.
+ * Of the configurations that ran and leave a fifth of the memory free, those within BATCH_TIE_PERCENT of the fastest
+ * count as equally fast, because the noise within a sweep is that large. Of these, the one with the lowest mean
+ * latency is chosen, and the explanation says so.
  */
 #ifndef PROFILE_BATCH_CHOICE_H
 #define PROFILE_BATCH_CHOICE_H

@@ -1,5 +1,5 @@
-/* How many machines a rate of requests takes: the result "assay.capacity/1" (capacity_fields.c), filled by
- * study/capacity.c. All pointers live in the arena of whoever asked. Times are milliseconds, rates requests (samples) per
+/* The number of machines for a request rate: the result "assay.capacity/1" (capacity_fields.c), filled by
+ * study/capacity.c. All pointers are in the arena of the caller. Times are milliseconds, rates requests (samples) per
  * second.
  */
 #ifndef PROFILE_CAPACITY_H

@@ -1,4 +1,4 @@
-/* "assay.capacity/1": the fields of a capacity plan. docs/capacity.md explains the model behind it. */
+/* "assay.capacity/1": the field table of a capacity plan (docs/capacity.md). */
 #include "profile/capacity.h"
 
 static const field plan_rows[] = {

@@ -1,4 +1,4 @@
-/* How types of the IR stand in result files: shapes, dtypes, a layer's tensors and attributes. */
+/* Representation of IR types in result files: shapes, dtypes, tensors and attributes of layers. */
 #ifndef PROFILE_CODECS_H
 #define PROFILE_CODECS_H
 

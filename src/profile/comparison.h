@@ -1,6 +1,6 @@
-/* What differs between profiles: the result "assay.comparison/1" (comparison_fields.c), filled by study/compare.c. Texts,
- * shapes and attributes are borrowed from the profiles, which outlive it. The first profile is what the others are
- * measured against.
+/* Differences between profiles: the result "assay.comparison/1" (comparison_fields.c), filled by study/compare.c.
+ * Texts, shapes and attributes are borrowed from the profiles, which outlive it. The others are compared with the
+ * first profile.
  */
 #ifndef PROFILE_COMPARISON_H
 #define PROFILE_COMPARISON_H

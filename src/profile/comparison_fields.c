@@ -1,4 +1,4 @@
-/* "assay.comparison/1": the fields of profiles side by side. docs/json.md lists them. */
+/* "assay.comparison/1": the field table of a comparison (docs/json.md). */
 #include "profile/comparison.h"
 
 #include "profile/codecs.h"

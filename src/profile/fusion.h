@@ -1,5 +1,5 @@
-/* A model cut into groups that may each run as one kernel, as plain data: filled by analyze/fuse.c, read by
- * reports. Group ids are places in the list; a group stands behind every group it depends on.
+/* A model partitioned into groups that can each run as one kernel, as plain data: filled by analyze/fuse.c, read by
+ * reports. Group ids are positions in the list; a group follows all groups that it depends on.
  */
 #ifndef PROFILE_FUSION_H
 #define PROFILE_FUSION_H

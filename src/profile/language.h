@@ -1,7 +1,7 @@
-/* What serving a language model costs: the result "assay.pipeline/1" of kind "language" (language_fields.c), filled by
- * study/language.c. MACs, FLOPs and bytes of prefill and decode are of the whole batch; decode figures are of one step,
- * in which every sequence gets one token. Members that end in _str are the figure beside them for people;
- * language_settle() makes them and what else follows from other members.
+/* The cost of serving a language model: the result "assay.pipeline/1" of kind "language" (language_fields.c), filled
+ * by study/language.c. MACs, FLOPs and bytes of prefill and decode are of the whole batch; decode figures are of one
+ * step, in which every sequence gets one token. Members that end in _str are formatted numbers; language_settle()
+ * computes them and the other derived members.
  */
 #ifndef PROFILE_LANGUAGE_H
 #define PROFILE_LANGUAGE_H

@@ -1,4 +1,4 @@
-/* "assay.pipeline/1", kind "language": the fields of a language model that is served. docs/pipelines.md explains them. */
+/* "assay.pipeline/1", kind "language": the field table of a language model (docs/pipelines.md). */
 #include "profile/language.h"
 
 /* A figure, and the same for people in "KEY_str". */

@@ -1,5 +1,5 @@
-/* What a pattern that no layer holds was likely meant to be: the words that names, modules, types and operators of this
- * model are made of. */
+/* Suggestions for a layer pattern without a match, from the words in names, modules, types and operators of the
+ * model. */
 #ifndef PROFILE_LAYER_NAMES_H
 #define PROFILE_LAYER_NAMES_H
 

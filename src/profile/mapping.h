@@ -1,6 +1,6 @@
-/* A model placed on devices, as plain data: filled by analyze/map.c, read by reports. All pointers live in
- * the profile's arena. Times are a roofline's, what the device's peaks allow; of a machine that was calibrated
- * they are predicted from measured kernels, with an interval.
+/* Predictions for a model on devices, as plain data: filled by analyze/map.c, read by reports. All pointers are in
+ * the profile's arena. Times come from the roofline; those of a calibrated machine are predicted from measured
+ * kernels, with an interval.
  */
 #ifndef PROFILE_MAPPING_H
 #define PROFILE_MAPPING_H

@@ -1,7 +1,7 @@
-/* What was measured, as plain data: the part of a profile that a clock and the system filled in.
+/* Measurements as plain data: the part of a profile that comes from the clock and the system.
  *
- * Times are milliseconds, sizes bytes. A number that the system does not report is NaN (doubles) or
- * PROFILE_NOT_TOLD (sizes). All pointers live in the profile's arena.
+ * Times are milliseconds, sizes bytes. A number that the system does not report is NaN (doubles) or PROFILE_NOT_TOLD
+ * (sizes). All pointers are in the profile's arena.
  */
 #ifndef PROFILE_MEASURED_H
 #define PROFILE_MEASURED_H

@@ -1,7 +1,7 @@
-/* The figures of a profile that have a name: what a threshold limits, a baseline is compared by and a
- * history follows over time. One row each: its unit, which direction is good, and where it stands.
+/* The metrics of a profile, used by thresholds, baselines and the history. One row each: unit, direction, and where
+ * the value is.
  *
- * Counts of the model are exact whole numbers; what a clock or the system told is measured. `latency`,
+ * Counts of the model are exact whole numbers; values from the clock or the system are measured. `latency`,
  * `throughput` and `memory` are those of the smallest batch that ran, as in the JSON document.
  */
 #ifndef PROFILE_METRICS_H

@@ -1,7 +1,7 @@
-/* What a generation costs: the result "assay.pipeline/1" of kind "diffusion" (pipeline_fields.c), filled by
- * study/pipeline.c; and "assay.pipelines/1", several of them or of language models. All pointers live in the arena that
- * it was filled in. MACs and FLOPs of a component are those of one call for one image. Members that end in _str are the
- * figure beside them for people; pipeline_settle() makes them and what else follows from other members.
+/* The cost of a generation: the result "assay.pipeline/1" of kind "diffusion" (pipeline_fields.c), filled by
+ * study/pipeline.c; and "assay.pipelines/1", several of them or of language models. All pointers are in its arena.
+ * MACs and FLOPs of a component are those of one call for one image. Members that end in _str are formatted numbers;
+ * pipeline_settle() computes them and the other derived members.
  */
 #ifndef PROFILE_PIPELINE_H
 #define PROFILE_PIPELINE_H

@@ -1,5 +1,5 @@
-/* "assay.pipeline/1", kind "diffusion", and "assay.pipelines/1": the fields of image pipelines. docs/pipelines.md explains
- * them; language_fields.c has those of language models. */
+/* "assay.pipeline/1", kind "diffusion", and "assay.pipelines/1": the field tables of image pipelines
+ * (docs/pipelines.md). language_fields.c has those of language models. */
 #include "profile/language.h"
 #include "profile/pipeline.h"
 #include "profile/profile_fields.h"

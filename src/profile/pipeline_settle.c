@@ -1,5 +1,5 @@
-/* What follows from other members of a pipeline's result: figures as text, sums, shares, rates. Computed once, when the
- * others are known, and kept in the file like them. */
+/* Derived members of a pipeline result: formatted numbers, sums, shares, rates. Computed once, when the others are
+ * known, and stored in the file. */
 #include <math.h>
 
 #include "base/text.h"

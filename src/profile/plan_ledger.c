@@ -1,4 +1,4 @@
-/* Each row is a plan by one more of the engine's habits; the differences between neighbours are the causes. */
+/* Each row is a plan with one more property of the engine. The differences between consecutive rows are the causes. */
 #include "profile/plan_ledger.h"
 
 #include <stddef.h>

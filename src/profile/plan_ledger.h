@@ -1,4 +1,4 @@
-/* From the planned peak of activations to what the engine had in use, step by step. */
+/* Explains the difference between the planned and the measured peak of activations, step by step. */
 #ifndef PROFILE_PLAN_LEDGER_H
 #define PROFILE_PLAN_LEDGER_H
 

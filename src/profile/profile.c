@@ -1,4 +1,4 @@
-/* Making and freeing a profile; its fields are in profile_fields.c. */
+/* Creates and frees a profile. profile_fields.c has its fields. */
 #include "profile/profile.h"
 
 #include <math.h>

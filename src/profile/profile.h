@@ -1,6 +1,6 @@
-/* The result of everything, as plain data: one `profile` per model and run, filled by analyses and
- * measurements, read by every report. Sections that were not asked for are absent (has_ flags or a
- * count of zero). All pointers live in the profile's own arena. Units are in the names.
+/* The profile of a model as plain data, filled by analyses and measurements and read by every report. Sections that
+ * were not requested are absent (has_ flags or a count of zero). All pointers are in the profile's arena. Units are
+ * in the names.
  */
 #ifndef PROFILE_PROFILE_H
 #define PROFILE_PROFILE_H

@@ -1,5 +1,5 @@
-/* "assay.profile/1", the result of one model: its head, totals, accounting and advice. Layers, modules, memory plan and
- * training are in profile_fields_layers.c, what a clock filled in in profile_fields_measured.c, devices in
+/* "assay.profile/1", the result of one model: its head, totals, accounting and advice. Layers, modules, memory plan
+ * and training are in profile_fields_layers.c, measurements in profile_fields_measured.c, devices in
  * profile_fields_map.c, groups in profile_fields_fusion.c, a watched process in profile_fields_watch.c.
  */
 #include "profile/profile_fields.h"

@@ -1,4 +1,4 @@
-/* The fields of "assay.profile/1", shared by the files that describe its parts. */
+/* Field tables of "assay.profile/1", shared by the files that define its parts. */
 #ifndef PROFILE_PROFILE_FIELDS_H
 #define PROFILE_PROFILE_FIELDS_H
 

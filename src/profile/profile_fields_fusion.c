@@ -1,4 +1,4 @@
-/* Groups of the fusion partitioner and what they amount to; patterns that were found. */
+/* Field tables of fusion groups, their totals, and patterns. */
 #include "profile/profile_fields.h"
 
 static const field group_rows[] = {

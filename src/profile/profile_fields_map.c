@@ -1,4 +1,5 @@
-/* The model on devices: `devices`, one row per device, precision and batch, and `map`, what the rows were made from. */
+/* Field tables of predictions: `devices` (one row per device, precision and batch) and `map` (the inputs of the
+ * predictions). */
 #include "profile/profile_fields.h"
 
 static const field row_rows[] = {

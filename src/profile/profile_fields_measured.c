@@ -1,5 +1,5 @@
-/* What a clock filled in: the figures of the smallest batch at the top of the document (`latency`, `throughput`,
- * `memory`, ...), every configuration, where the time went and the plan against the run.
+/* Field tables of measurements: the values of the smallest batch at the top of the document (`latency`, `throughput`,
+ * `memory`, ...), every configuration, the time ledger, and the comparison of the memory plan with a run.
  *
  * The smallest batch is a copy of its configuration (profile_measured.top), whose sections the list of configurations
  * does not repeat; profile_settle() makes it, and reading puts the two together again.

@@ -1,4 +1,4 @@
-/* `watch`: a running process as it was watched. */
+/* `watch`: the field table of a watched process. */
 #include "profile/profile_fields.h"
 
 static const field sample_rows[] = {

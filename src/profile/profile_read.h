@@ -1,5 +1,5 @@
-/* A result of one model from and into its document, "assay.profile/1". What the file does not have is unknown, as if it
- * had not been asked for; keys that no field has are skipped. */
+/* Reads and writes the document of a profile, "assay.profile/1". Missing keys are unknown values; unknown keys are
+ * skipped. */
 #ifndef PROFILE_PROFILE_READ_H
 #define PROFILE_PROFILE_READ_H
 

@@ -1,6 +1,6 @@
-/* What a history keeps beside results of one model: pipelines and measured machines. These are searched and compared by
- * model, time, machine, sizes and totals, so they are read as a profile that holds these and nothing else
- * (profile.kind says so, and no metric takes what is absent for zero). The document itself is kept whole.
+/* Results in a history that are not profiles: pipelines and measured machines. They are searched and compared by
+ * model, time, machine, sizes and totals, so they are read as a profile with only these members (profile.kind says
+ * so, and absent metrics are not zero). The document itself is stored whole.
  *
  * A new kind is a row of `kinds` and the fields that matter.
  */

@@ -1,4 +1,4 @@
-/* Names and shapes of layers as all outputs write them. */
+/* Names and shapes of layers in the form that all outputs use. */
 #include "profile/profile_text.h"
 
 #include <inttypes.h>

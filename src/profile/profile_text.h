@@ -1,4 +1,4 @@
-/* Names and shapes of layers as all outputs write them. */
+/* Names and shapes of layers in the form that all outputs use. */
 #ifndef PROFILE_PROFILE_TEXT_H
 #define PROFILE_PROFILE_TEXT_H
 

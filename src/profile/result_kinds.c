@@ -1,4 +1,4 @@
-/* The kinds of results. A new one is a struct, its fields, and a row here. */
+/* The kinds of results. A new kind is a struct, its field table, and a row here. */
 #include "profile/result_kinds.h"
 
 #include "base/text.h"

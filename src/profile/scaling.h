@@ -1,8 +1,8 @@
-/* How the cost of a model grows with its sizes: the result "assay.scaling/1" (scaling_fields.c), made by
- * study/scaling_result.c from what study/scaling.c found.
+/* The cost of a model as a function of its sizes: the result "assay.scaling/1" (scaling_fields.c), filled by
+ * study/scaling_result.c from the analysis of study/scaling.c.
  *
- * An axis is a size that was varied. A closed form is a sum of terms c·∏ u^power over the axes, with u = size divided by
- * the axis' granule. All pointers live in one arena.
+ * An axis is a size that was varied. A closed form is a sum of terms c·∏ u^power over the axes, with u = size divided
+ * by the axis' granule. All pointers are in one arena.
  */
 #ifndef PROFILE_SCALING_H
 #define PROFILE_SCALING_H

@@ -1,4 +1,4 @@
-/* "assay.scaling/1": the fields of a scaling. docs/scaling.md explains them. */
+/* "assay.scaling/1": the field table of a scaling (docs/scaling.md). */
 #include "profile/scaling.h"
 
 const scaling_metric scaling_metrics[SCALING_METRICS] = {

@@ -1,5 +1,5 @@
-/* What follows from other members of a profile: shares, rates, copies for the keys that scripts rely on. Computed in
- * one place, so that a result shown live and one that was read from a file are the same. */
+/* Derived members of a profile: shares, rates, and copies for keys that scripts rely on. Computed in one place, so
+ * that a new result and one read from a file are equal. */
 #include <inttypes.h>
 #include <stdio.h>
 

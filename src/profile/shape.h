@@ -1,4 +1,4 @@
-/* The dimensions of a value, as results hold them. */
+/* The dimensions of a value in results. */
 #ifndef PROFILE_SHAPE_H
 #define PROFILE_SHAPE_H
 

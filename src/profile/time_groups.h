@@ -1,6 +1,6 @@
-/* Measured times of layers, summed: by type, by module (every one of the tree, with all below it) and by patterns
- * of names. The deviation of a sum is that of its sums run by run: layers of one run are slow together, so it is
- * not to be had from their own deviations. */
+/* Measured times of layers, summed: by type, by module (every one of the tree, with all below it) and by patterns of
+ * names. The deviation of a sum is computed from the sums of each run, because the times of the layers in one run are
+ * correlated. */
 #ifndef PROFILE_TIME_GROUPS_H
 #define PROFILE_TIME_GROUPS_H
 

@@ -1,6 +1,5 @@
-/* Our counts beside another tool's: the result "assay.validation/1" (validation_fields.c), filled by study/validate.c.
- * All pointers live in the arena.
- */
+/* Counts compared with another tool's: the result "assay.validation/1" (validation_fields.c), filled by
+ * study/validate.c. All pointers are in the arena. */
 #ifndef PROFILE_VALIDATION_H
 #define PROFILE_VALIDATION_H
 

@@ -1,4 +1,4 @@
-/* "assay.validation/1": the fields of our counts beside another tool's. docs/lenses.md explains them. */
+/* "assay.validation/1": the field table of a validation (docs/lenses.md). */
 #include "profile/validation.h"
 
 static const field type_rows[] = {

@@ -1,6 +1,5 @@
-/* Whether a profile is good enough: limits that were set, and a baseline that it was compared with. The result
- * "assay.check/1" (verdict_fields.c), filled by measure/judge.c. Pointers live in the arena of whoever asked.
- */
+/* The verdicts of limits and of a baseline: the result "assay.check/1" (verdict_fields.c), filled by measure/judge.c.
+ * Pointers are in the arena of the caller. */
 #ifndef PROFILE_VERDICTS_H
 #define PROFILE_VERDICTS_H
 

@@ -1,5 +1,5 @@
-/* A running process as it was watched: `assay watch`. Sizes are bytes and of the process with its descendants;
- * PROFILE_NOT_TOLD is what the system did not tell. */
+/* A watched process: `assay watch`. Sizes are bytes of the process and its descendants; PROFILE_NOT_TOLD: not
+ * reported by the system. */
 #ifndef PROFILE_WATCHED_H
 #define PROFILE_WATCHED_H
 

@@ -1,4 +1,4 @@
-/* Which operators change between opsets, and the walk that brings a model down.
+/* Operators that change between opsets, and the pass that lowers a model.
  *
  * A node needs work when the version of its operator that holds at the target is not the one that holds
  * at the model's opset. Every such step is a row: a function, or an attribute that did not exist before

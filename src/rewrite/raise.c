@@ -1,4 +1,4 @@
-/* Which operators change their form from one opset to the next, and the way up.
+/* Operators that change their form from one opset to the next, and the conversion to newer ones.
  *
  * Steps without a row only widened the element types or added attributes whose default is the old meaning
  * (checked against the changelog of ai.onnx up to opset 24). Steps with a row and no function have no newer

@@ -1,11 +1,10 @@
 /* Re-batching: a model whose batch size is fixed becomes the same model for another.
  *
- * The batch dimension of every input that has one is set; declared shapes of all other values are forgotten, for
- * they would contradict. Constant targets of Reshape and Expand that name the old batch are changed: the number
+ * The batch dimension of every input that has one is set; declared shapes of all other values are removed, because
+ * they would contradict it. Constant targets of Reshape and Expand that name the old batch are changed: the number
  * where the inputs have it, else the first, becomes the new batch, or "what is left" when none is; so are constant
- * states that a recurrence begins with. This is right
- * where the batch keeps its place, as exporters write it; where it does not, inference on the result finds shapes
- * that contradict, and the caller says so.
+ * states that a recurrence begins with. This is right where the batch keeps its place, as exporters write it; where
+ * it does not, inference on the result finds shapes that contradict, and the caller says so.
  *
  * It works in place, on a model that was read for it. */
 #ifndef REWRITE_REBATCH_H

@@ -1,10 +1,10 @@
 /* Access control.
  *
- * A page of another site can make a browser send requests here. Three things keep it out: the Host header must be a
- * name of ours (else a name that an attacker controls could be pointed at this machine: DNS rebinding); what
- * changes anything is refused when Origin or Sec-Fetch-Site say that another site asked; and with a token nothing
- * is answered without it but the page, which holds nothing. The token comes as "Authorization: Bearer ...", or as the cookie that "/?token=..." sets,
- * which browsers do not send along from other sites (SameSite=Strict).
+ * A page of another site can make a browser send requests here. Three checks prevent this: the Host header must be a
+ * name of this server (DNS rebinding); requests that change something are refused if Origin or Sec-Fetch-Site name
+ * another site; and with a token, every request except that for the page, which contains no data, needs it. The token
+ * comes as "Authorization: Bearer ...", or as the cookie that "/?token=..." sets, which browsers do not send along
+ * from other sites (SameSite=Strict).
  */
 #include <arpa/inet.h>
 #include <ctype.h>

@@ -1,6 +1,5 @@
-/* One request from its head to its reply, as libmicrohttpd hands it over: once when the head is there, once for each
- * piece of the body, once more when all of it is. What can be refused by the head is refused then, before a byte
- * of the body is taken. */
+/* One request from its header to its reply. libmicrohttpd calls it once for the header, once for each piece of the
+ * body, and once at the end. A request that the header allows to refuse is refused before its body is read. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

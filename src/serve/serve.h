@@ -1,9 +1,9 @@
-/* assay-serve: the dashboard over a history. A program of its own and a client of <assay/assay.h>; the only code
- * that knows HTTP (libmicrohttpd, one thread for each connection).
+/* assay-serve: the dashboard of a history. A separate program and a client of <assay/assay.h>; the only code that
+ * uses HTTP (libmicrohttpd, one thread per connection).
  *
- * What a stranger can do is bounded everywhere: connections, bytes of a request's head and body, seconds until it
- * is there, bodies in memory at the same time, models analysed at the same time (each in a process of its own
- * with limits on memory and time). No request names a file: all there is to reach is the database.
+ * Everything that clients can do has a limit: connections, bytes of a request's header and body, seconds until it is
+ * complete, bodies in memory, models analysed at the same time (each in a separate process with limits on memory and
+ * time). No request names a file; only the database is accessible.
  */
 #ifndef SERVE_SERVE_H
 #define SERVE_SERVE_H

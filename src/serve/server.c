@@ -1,4 +1,4 @@
-/* Starting and stopping: the socket, the page, the library's limits. */
+/* Starts and stops the server: socket, page, limits of the library. */
 #include "serve/server.h"
 
 #include <errno.h>

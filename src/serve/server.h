@@ -1,4 +1,4 @@
-/* The callbacks that the server gives to libmicrohttpd. */
+/* The callbacks of libmicrohttpd. */
 #ifndef SERVE_SERVER_H
 #define SERVE_SERVER_H
 

@@ -1,4 +1,4 @@
-/* A store is used by one thread at a time: requests take one from the idle ones, or open another. */
+/* A store is used by one thread at a time. A request takes an idle one or opens another. */
 #include "serve/serve.h"
 
 assay_store *stores_take(server *s, assay_error *err)

@@ -1,8 +1,8 @@
-/* A model that a stranger sent is analysed by a process of its own: this program again, as
- * `assay-serve --worker NAME`, with the model on stdin and limits on memory, time and files. Whatever the file does
- * to it, the server goes on. At most SERVE_WORKERS of them run at the same time.
+/* An uploaded model is analysed by a separate process: this program as `assay-serve --worker NAME`, with the model on
+ * stdin and limits on memory, time and files. If it crashes, the server continues. At most SERVE_WORKERS of them run
+ * at the same time.
  *
- * The worker answers on stdout: the profile as JSON (exit 0), or the sentence of the failure (exit: its status).
+ * The worker answers on stdout: the profile as JSON (exit 0), or the error message (exit: its status).
  */
 #include <errno.h>
 #include <fcntl.h>

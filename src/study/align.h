@@ -1,6 +1,5 @@
-/* Which layer of one profile is which of another, by structure: what a layer is (operator, shapes, figures) and
- * what stands before and behind it. Names break ties and are not needed: a network that was exported twice
- * under other names is aligned to the last layer.
+/* Matches the layers of two profiles by structure: the layer (operator, shapes, numbers) and its neighbours. Names
+ * only break ties: a model that was exported twice with different names is matched completely.
  */
 #ifndef STUDY_ALIGN_H
 #define STUDY_ALIGN_H

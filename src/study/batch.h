@@ -1,5 +1,4 @@
-/* Which dimension of a model's inputs is its batch: one rule, that everything which takes, changes or divides by a
- * batch size asks.
+/* The batch dimension of a model's inputs: one rule for all code that reads, changes or divides by a batch size.
  *
  * Names come first: a dimension that is called "batch" is one. Without a name the model is tried: the first
  * dimension of its inputs is set to a prime that the model has nowhere else, and where the prime turns up tells

@@ -1,6 +1,6 @@
-/* A builder takes some sizes of its weights from its input: channels of the first convolution, positions of a
- * vision transformer. An input of another size then makes another model, to which no published weight fits.
- * Weights are compared by name and shape; buffers are not, for they are computed. */
+/* Some weights of built-in models depend on the input size: channels of the first convolution, positions of a vision
+ * transformer. Another input size then gives another model, which no published weights fit. Weights are compared by
+ * name and shape; buffers are not, for they are computed. */
 #include "study/changed.h"
 
 #include "base/map.h"

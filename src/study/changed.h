@@ -1,4 +1,4 @@
-/* Whether the input size changed a built-in architecture. */
+/* Whether an input size changed a built-in architecture. */
 #ifndef STUDY_CHANGED_H
 #define STUDY_CHANGED_H
 

@@ -1,4 +1,4 @@
-/* Choosing under a budget: which models of a comparison stay within limits, and how much of them they use. */
+/* Ranks the models of a comparison by a budget: which are within the limits, and how much of them they use. */
 #include <math.h>
 #include <stdlib.h>
 

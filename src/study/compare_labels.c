@@ -1,6 +1,5 @@
-/* What the profiles of a comparison are called: by their models, and where those are the same by what differs between
- * them: the one facet that tells all of them apart, or else one after the other, each put behind those names that it
- * tells apart. */
+/* Labels of the profiles of a comparison: their models and, if those are equal, a property that differs. One property
+ * is used if it distinguishes all of them; otherwise properties are appended to the names that they distinguish. */
 #include <string.h>
 
 #include "base/text.h"

@@ -1,4 +1,4 @@
-/* What two layers differ by: figures, shapes and attributes, the last two as text. */
+/* Differences between two layers: numbers, shapes and attributes, the last two as text. */
 #include "profile/profile_text.h"
 #include "study/compare.h"
 

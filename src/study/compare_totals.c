@@ -1,4 +1,4 @@
-/* The models of a comparison: what they are called, their totals and ratios, and how long they take. */
+/* The models of a comparison: labels, totals, ratios and times. */
 #include <math.h>
 
 #include "profile/metrics.h"

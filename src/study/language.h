@@ -1,9 +1,9 @@
 /* Language models: the prompt at once (prefill), then a token at a time (decode).
  *
- * Two small graphs tell the closed form: a prefill of a few tokens gives the MACs per token and per pair of
- * tokens, a step after a long past gives the cache, the windows and the cost of a step. Two more at the
- * sizes asked for give FLOPs and activations. Weights are read once a step for the whole batch; of experts,
- * those that are expected to be chosen by any token: E (1 - (1 - k/E)^tokens) in each layer.
+ * Two small graphs give the closed form: a prefill of a few tokens gives the MACs per token and per pair of tokens, a
+ * step after a long past gives the cache, the windows and the cost of a step. Two more at the sizes asked for give
+ * FLOPs and activations. Weights are read once a step for the whole batch; of experts, those that are expected to be
+ * chosen by any token: E (1 - (1 - k/E)^tokens) in each layer.
  */
 #ifndef STUDY_LANGUAGE_H
 #define STUDY_LANGUAGE_H

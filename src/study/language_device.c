@@ -1,10 +1,10 @@
-/* A language model on devices, by the roofline: no kernel reaches the peaks, so these are the least times.
+/* A language model on devices by the roofline. No kernel reaches the peaks, so these are lower bounds.
  *
  *   phase = max(2 linear MACs / peak + other FLOPs / vector peak, (weights + activations) / bandwidth)
  *         + max(2 attention MACs / peak, cache / bandwidth)
  *
- * The prefill is the time to the first token: its logits are made for the last token only, as servers do.
- * Launching kernels is told beside it and not added: servers replay a whole step as one graph.
+ * The prefill is the time to the first token: its logits are made for the last token only, as servers do. The time of
+ * kernel launches is reported separately, because servers replay a step as one graph.
  */
 #include "device/devices.h"
 #include "study/language.h"

@@ -1,4 +1,4 @@
-/* Counts that other tools really gave, from the embedded data/peer_counts.csv:
+/* Recorded counts of other tools, from the embedded data/peer_counts.csv:
  *   model,input_side,peer,setup,macs,flops,parameters
  * Lines that start with # are remarks. No field holds a comma.
  */

@@ -1,6 +1,5 @@
-/* How the cost of a model grows with its sizes: a grid of evaluations, closed forms, exponents, and the
- * largest size within a limit. The model is behind a callback, so that this room need not know how one is
- * opened and built.
+/* Cost of a model as a function of its sizes: a grid of evaluations, closed forms, exponents, and the largest size
+ * within a limit. The model is evaluated through a callback.
  */
 #ifndef STUDY_SCALING_H
 #define STUDY_SCALING_H

@@ -1,4 +1,4 @@
-/* Between scaling.c and its neighbours: the evaluations that were made, each once. */
+/* Shared by the scaling_*.c files: the evaluations so far, each made once. */
 #ifndef STUDY_SCALING_MEMO_H
 #define STUDY_SCALING_MEMO_H
 

@@ -1,4 +1,4 @@
-/* Sizes of a model by name: what `batch`, `height` or `seq_len` stand for in it. */
+/* Sizes of a model by name: what `batch`, `height` or `seq_len` mean in it. */
 #ifndef STUDY_SIZES_H
 #define STUDY_SIZES_H
 

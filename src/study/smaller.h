@@ -1,4 +1,4 @@
-/* A built-in architecture made narrower or shallower: which of its parameters say so, and what they become. */
+/* Reduces a built-in architecture in width or depth: which parameters change, and to which values. */
 #ifndef STUDY_SMALLER_H
 #define STUDY_SMALLER_H
 

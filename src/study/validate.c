@@ -1,8 +1,5 @@
-/* One model through a lens and through our own count, type by type.
- *
- * Like is compared with like: a tool that calls a multiply-accumulate one FLOP is compared with our
- * multiply-accumulates, one that counts two with our FLOPs.
- */
+/* Counts a model by a convention and by assay's own rules, by operator type. A tool that counts a multiply-accumulate
+ * as one FLOP is compared with MACs, one that counts two with FLOPs. */
 #include "study/validate.h"
 
 #include <assert.h>

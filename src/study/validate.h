@@ -1,4 +1,4 @@
-/* Our counts compared with those of other tools: by their conventions, and as recorded. */
+/* Counts compared with those of other tools: by their conventions, and with recorded counts. */
 #ifndef STUDY_VALIDATE_H
 #define STUDY_VALIDATE_H
 

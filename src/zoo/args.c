@@ -1,6 +1,5 @@
-/* Parameters by key. Text becomes a value by its looks: a comma or brackets make a list, digits a
- * number, true and false a flag, none and null nothing, everything else is a word. Lists are few and
- * short, so a linear search serves.
+/* Parameters by key. Text becomes a value by its looks: a comma or brackets make a list, digits a number, true and
+ * false a flag, none and null nothing, everything else is a word. Lists are short, so the search is linear.
  */
 #include "zoo/args.h"
 

@@ -1,6 +1,6 @@
-/* The parameters of an architecture: what a catalogue row, a --set option, a training config or a
- * model's config.json says, by key. Builders read them with a default each (nn_int() and its kin in
- * zoo/nn.h); a key that a builder never asks for is reported.
+/* The parameters of an architecture by key, from a catalogue row, --set, a training configuration or config.json.
+ * Builders read them with a default each (nn_int() and its kin in zoo/nn.h); a key that a builder never asks for is
+ * reported.
  */
 #ifndef ZOO_ARGS_H
 #define ZOO_ARGS_H

@@ -1,4 +1,4 @@
-/* The plain layers of custom models: one row each, a thin coat over zoo/nn.h. */
+/* The simple layers of custom models: one row each, wrappers of zoo/nn.h. */
 #include "zoo/blocks.h"
 #include "zoo/custom_impl.h"
 

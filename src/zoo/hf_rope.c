@@ -1,4 +1,4 @@
-/* Rotary positions: the frequencies of each scaling, the tables of cosines and sines, the turn. */
+/* Rotary positions: the frequencies of each scaling, the tables of cosines and sines, the rotation. */
 #include <math.h>
 
 #include "zoo/hf_text.h"

@@ -1,5 +1,5 @@
-/* Reading an architecture's parameters: the getters of a builder, and the sentences when a value does
- * not fit. Some habits have two words for one thing; either is taken.
+/* Reads the parameters of an architecture: getters for builders, and messages for invalid values. Synonyms of some
+ * keys are accepted.
  */
 #include <math.h>
 

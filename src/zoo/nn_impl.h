@@ -1,4 +1,4 @@
-/* What the files of the network builder share; nothing for architectures. */
+/* Shared by the files of the builder; not for architectures. */
 #ifndef ZOO_NN_IMPL_H
 #define ZOO_NN_IMPL_H
 

@@ -1,4 +1,4 @@
-/* Where a network meets its caller: inputs with the shapes that the user asked for, outputs. */
+/* Inputs with the requested shapes, and outputs. */
 #include "zoo/nn_impl.h"
 
 static const zoo_input *asked_shape(nn *b, const char *name)
