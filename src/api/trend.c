@@ -137,6 +137,14 @@ static assay_status fill_trend(assay_store *db, const assay_trend_request *r, as
     return trend_analyze(t, out->arena, err);
 }
 
+/* Alerts and series are of the same records. */
+static assay_status make_trend(assay_store *db, const assay_trend_request *r, assay_result *out,
+                               assay_error *err)
+{
+    TRY(store_read_begin(db->s, err));
+    return store_read_end(db->s, fill_trend(db, r, out, err), err);
+}
+
 static assay_status verdict_of(const history_trend *t, assay_error *err)
 {
     bool blind = false;
@@ -159,7 +167,7 @@ assay_status assay_store_trend(assay_store *db, const assay_trend_request *reque
     *out = NULL;
     TRY(TAKE(request, r, err));
     assay_result *made = job_result_new(&trend_kind, TREND_BYTES);
-    assay_status s = made ? fill_trend(db, &r, made, err) : err_no_memory(err);
+    assay_status s = made ? make_trend(db, &r, made, err) : err_no_memory(err);
     TRY(api_hand_result(s, made, out, err));
     assert(made);
     return verdict_of(made->data, err);

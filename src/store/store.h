@@ -34,6 +34,11 @@ typedef struct store_tags {
 assay_status store_open(const char *path, bool create, store **out, assay_error *err);
 void store_close(store *s); /* accepts NULL */
 
+/* What is read between the two is one snapshot: records that others add meanwhile are not in it. Pairs nest.
+ * store_read_end() returns `so_far`, or why the reading failed. */
+assay_status store_read_begin(store *s, assay_error *err);
+assay_status store_read_end(store *s, assay_status so_far, assay_error *err);
+
 /* ASSAY_ERR_USAGE unless all are valid tags of one record: each 1 to STORE_TAG_BYTES bytes of UTF-8
  * without commas and control characters, and at most STORE_TAGS distinct ones. */
 assay_status store_check_tags(store_tags tags, assay_error *err);

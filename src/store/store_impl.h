@@ -20,6 +20,7 @@ struct store {
     int code;          /* of the last failure */
     int bind_code;     /* the first that is not SQLITE_OK, of the values of a statement */
     uint64_t until_ns; /* when the statement is late */
+    int reading;       /* pairs of store_read_begin() and store_read_end() that are open */
     char shown[256];   /* the file, for sentences */
 };
 

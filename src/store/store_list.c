@@ -132,8 +132,8 @@ static assay_status count_records(store *s, const store_filter *f, uint64_t *tot
     return status;
 }
 
-assay_status store_list(store *s, const store_filter *f, arena *a, history_list *out,
-                        assay_error *err)
+static assay_status read_list(store *s, const store_filter *f, arena *a, history_list *out,
+                              assay_error *err)
 {
     VEC(history_record) records = {0};
     sbuf sql = {0};
@@ -153,6 +153,13 @@ assay_status store_list(store *s, const store_filter *f, arena *a, history_list 
     out->records = records.items;
     out->n = records.n;
     return ended(s, q, code == SQLITE_ROW ? SQLITE_NOMEM : code, a, err);
+}
+
+assay_status store_list(store *s, const store_filter *f, arena *a, history_list *out,
+                        assay_error *err)
+{
+    TRY(store_read_begin(s, err));
+    return store_read_end(s, read_list(s, f, a, out, err), err);
 }
 
 assay_status store_models(store *s, arena *a, history_models *out, assay_error *err)
@@ -271,21 +278,30 @@ static assay_status read_points(series *x)
     return ended(x->s, q, code == SQLITE_ROW ? SQLITE_NOMEM : code, x->arena, x->err);
 }
 
-assay_status store_series(store *s, const store_filter *f, const metric_row *m, bool all, arena *a,
-                          history_trend *out, assay_error *err)
+static assay_status read_series(series *x)
 {
-    series x = {s, f, m, all, out, a, err};
+    history_trend *out = x->out;
     uint64_t every, same;
-    *out = trend_of(m);
-    out->model = f->model;
-    out->setup = (str){"", 0};
-    TRY(find_setup(&x));
-    TRY(count_series(&x, false, &every));
-    TRY(count_series(&x, true, &same));
-    TRY(read_points(&x));
+    bool all = x->all;
+    TRY(find_setup(x));
+    TRY(count_series(x, false, &every));
+    TRY(count_series(x, true, &same));
+    TRY(read_points(x));
+    assert(every >= same);
     out->left_out = all ? 0 : every - same;
     out->older = (all ? every : same) > out->n ? (all ? every : same) - out->n : 0;
     if (all && every > same)
         out->setup = STR("different setups");
     return ASSAY_OK;
+}
+
+assay_status store_series(store *s, const store_filter *f, const metric_row *m, bool all, arena *a,
+                          history_trend *out, assay_error *err)
+{
+    series x = {s, f, m, all, out, a, err};
+    *out = trend_of(m);
+    out->model = f->model;
+    out->setup = (str){"", 0};
+    TRY(store_read_begin(s, err));
+    return store_read_end(s, read_series(&x), err);
 }

@@ -52,7 +52,8 @@ static assay_status put_record(store *s, const history_record *r, sbuf *out, ass
     return status;
 }
 
-assay_status store_export(store *s, const store_filter *f, sbuf *out, uint64_t *n, assay_error *err)
+static assay_status put_records(store *s, const store_filter *f, sbuf *out, uint64_t *n,
+                                assay_error *err)
 {
     history_list list = {0};
     arena *a = arena_new((size_t)256 << 20);
@@ -64,6 +65,13 @@ assay_status store_export(store *s, const store_filter *f, sbuf *out, uint64_t *
     *n = list.n;
     arena_free(a);
     return status == ASSAY_OK && out->failed ? err_no_memory(err) : status;
+}
+
+/* A record that is deleted meanwhile is exported all the same. */
+assay_status store_export(store *s, const store_filter *f, sbuf *out, uint64_t *n, assay_error *err)
+{
+    TRY(store_read_begin(s, err));
+    return store_read_end(s, put_records(s, f, out, n, err), err);
 }
 
 /* ---- import ---- */

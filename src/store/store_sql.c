@@ -132,6 +132,21 @@ assay_status store_end(store *s, assay_status so_far, assay_error *err)
     return so_far;
 }
 
+assay_status store_read_begin(store *s, assay_error *err)
+{
+    assert(s->reading || sqlite3_get_autocommit(s->db)); /* not inside one that writes */
+    if (!s->reading)
+        TRY(store_run_sql(s, "BEGIN", err));
+    s->reading++;
+    return ASSAY_OK;
+}
+
+assay_status store_read_end(store *s, assay_status so_far, assay_error *err)
+{
+    assert(s->reading > 0);
+    return --s->reading ? so_far : store_end(s, so_far, err);
+}
+
 static void keep_code(store *s, int code)
 {
     s->bind_code = s->bind_code == SQLITE_OK ? code : s->bind_code;
