@@ -13,6 +13,23 @@ uint64_t clock_mono_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+void clock_cond_init(pthread_cond_t *c)
+{
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(c, &attr);
+    pthread_condattr_destroy(&attr);
+}
+
+bool clock_cond_wait(pthread_cond_t *c, pthread_mutex_t *lock, uint64_t ns)
+{
+    uint64_t until = clock_mono_ns() + ns;
+    const struct timespec t = {.tv_sec = (time_t)(until / 1000000000u),
+                               .tv_nsec = (long)(until % 1000000000u)};
+    return pthread_cond_timedwait(c, lock, &t) == 0;
+}
+
 /* A SOURCE_DATE_EPOCH that is no number is ignored: a wrong date is worse than today's. */
 static time_t now(void)
 {

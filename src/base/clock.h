@@ -1,6 +1,7 @@
 /* Time. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -8,6 +9,12 @@
 #include "base/str.h"
 
 uint64_t clock_mono_ns(void);
+
+/* A condition that is waited for by the monotonic clock: setting the system's time does not change how long. */
+void clock_cond_init(pthread_cond_t *c);
+/* False if `ns` have passed without a signal. */
+bool clock_cond_wait(pthread_cond_t *c, pthread_mutex_t *lock, uint64_t ns);
+
 /* "2026-11-15T19:06:00Z"; honours SOURCE_DATE_EPOCH so that reports can be reproduced. */
 void clock_timestamp(char buf[32]);
 

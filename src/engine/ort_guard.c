@@ -1,19 +1,14 @@
 /* See ort_guard.h. Optimising a large graph takes the runtime minutes. During that time it polls one flag. */
 #include "engine/ort_guard.h"
 
-#include <time.h>
+#include "base/clock.h"
 
 enum { LOOK_NS = 20000000 };
 
 /* With the lock; true when it is over. */
 static bool wait_a_little(ort_guard *g)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += LOOK_NS;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    pthread_cond_timedwait(&g->over, &g->lock, &until);
+    clock_cond_wait(&g->over, &g->lock, LOOK_NS);
     return g->done;
 }
 
@@ -44,7 +39,7 @@ void ort_guard_begin(ort_guard *g, const ort_api *api, ort_options *options,
     if (!o->cancelled || !api->set_load_cancelled)
         return;
     pthread_mutex_init(&g->lock, NULL);
-    pthread_cond_init(&g->over, NULL);
+    clock_cond_init(&g->over);
     g->watching = pthread_create(&g->thread, NULL, watch_cancelled, g) == 0;
     if (g->watching)
         return;

@@ -63,16 +63,6 @@ static void ask_to_stop(watch *w)
         w->o.on_cancel(w->o.target);
 }
 
-static void wait_interval(watch *w)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    uint64_t ns = (uint64_t)until.tv_nsec + w->o.interval_ns;
-    until.tv_sec += (time_t)(ns / 1000000000u);
-    until.tv_nsec = (long)(ns % 1000000000u);
-    pthread_cond_timedwait(&w->wake, &w->lock, &until);
-}
-
 static void raise_f64(double *most, double v)
 {
     *most = fmax(*most, v); /* a number wins over NaN */
@@ -150,7 +140,7 @@ static void *watch_thread(void *arg)
         keep_tick(w, &t);
         ask_to_stop(w);
         if (!w->ended)
-            wait_interval(w);
+            clock_cond_wait(&w->wake, &w->lock, w->o.interval_ns);
     }
     pthread_mutex_unlock(&w->lock);
     return NULL;
@@ -158,7 +148,6 @@ static void *watch_thread(void *arg)
 
 static void watch_init(watch *w, const watch_options *o)
 {
-    pthread_condattr_t attr;
     w->o = *o;
     w->gpu = (gpu_sums){.most = PROFILE_GPU_UNKNOWN};
     if (!w->o.root)
@@ -166,10 +155,7 @@ static void watch_init(watch *w, const watch_options *o)
     if (!w->o.interval_ns)
         w->o.interval_ns = DEFAULT_INTERVAL_NS;
     pthread_mutex_init(&w->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&w->wake, &attr);
-    pthread_condattr_destroy(&attr);
+    clock_cond_init(&w->wake);
 }
 
 assay_status watch_start(const watch_options *o, watch **out, assay_error *err)

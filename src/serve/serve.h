@@ -30,6 +30,12 @@
 
 typedef struct server server;
 
+/* ---- time (time.c) ---- */
+
+int64_t serve_now_ms(void); /* by the monotonic clock */
+void serve_cond_init(pthread_cond_t *c);
+bool serve_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until_ms); /* false: too late */
+
 /* ---- configuration (options.c) ---- */
 
 typedef struct serve_options {
@@ -60,7 +66,6 @@ typedef struct watchdog {
     bool stop, running;
 } watchdog;
 
-int64_t serve_now_ms(void);
 bool watchdog_start(watchdog *w);
 void watchdog_stop(watchdog *w);
 connection *watchdog_add(watchdog *w, int fd, int64_t allowed_ms);

@@ -10,16 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "serve/serve.h"
 
-int64_t serve_now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
+enum { LOOK_MS = 250 };
 
 static void end_connection(connection *c)
 {
@@ -37,18 +31,11 @@ static void *watch(void *ctx)
     watchdog *w = ctx;
     pthread_mutex_lock(&w->lock);
     while (!w->stop) {
-        struct timespec wake;
         int64_t now = serve_now_ms();
         for (connection *c = w->first; c; c = c->next)
             if (!c->ended && c->now != PHASE_WORKING && now > c->until_ms)
                 end_connection(c);
-        clock_gettime(CLOCK_REALTIME, &wake);
-        wake.tv_nsec += 250000000;
-        if (wake.tv_nsec >= 1000000000) {
-            wake.tv_sec++;
-            wake.tv_nsec -= 1000000000;
-        }
-        pthread_cond_timedwait(&w->wake, &w->lock, &wake);
+        serve_wait(&w->wake, &w->lock, now + LOOK_MS);
     }
     pthread_mutex_unlock(&w->lock);
     return NULL;
@@ -57,7 +44,7 @@ static void *watch(void *ctx)
 bool watchdog_start(watchdog *w)
 {
     pthread_mutex_init(&w->lock, NULL);
-    pthread_cond_init(&w->wake, NULL);
+    serve_cond_init(&w->wake);
     w->running = pthread_create(&w->thread, NULL, watch, w) == 0;
     return w->running;
 }

@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "serve/serve.h"
@@ -249,13 +248,11 @@ static unsigned run_worker(const void *model, size_t n, const char *name, char *
 
 static bool take_turn(server *s)
 {
-    struct timespec until;
+    int64_t until_ms = serve_now_ms() + 1000 * SERVE_WORKER_WAIT_S;
     bool mine = true;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += SERVE_WORKER_WAIT_S;
     pthread_mutex_lock(&s->worker_lock);
     while (mine && s->workers == SERVE_WORKERS)
-        mine = pthread_cond_timedwait(&s->worker_free, &s->worker_lock, &until) == 0;
+        mine = serve_wait(&s->worker_free, &s->worker_lock, until_ms);
     s->workers += mine;
     pthread_mutex_unlock(&s->worker_lock);
     return mine;
