@@ -7,9 +7,64 @@
 
 /* ---- map ---- */
 
+typedef struct mapped {
+    assay_model *models[CLI_MAX_WORDS];
+    assay_result *profiles[CLI_MAX_WORDS];
+    size_t n;
+    assay_result *result;
+    int verdict; /* exit code of a result that is shown all the same */
+} mapped;
+
+static int map_one(const cli_args *a, mapped *m)
+{
+    assay_error err;
+    assay_status s = assay_model_open(a->words[m->n], &m->models[m->n], &err);
+    if (s == ASSAY_OK)
+        s = assay_map(m->models[m->n], a->options, &m->profiles[m->n], &err);
+    if (s != ASSAY_OK)
+        m->verdict = cli_complain(&err);
+    return m->profiles[m->n++] ? ASSAY_OK : m->verdict;
+}
+
+static int map_all(cli_args *a, mapped *m)
+{
+    assay_error err;
+    int code = cli_refuse_options(a, "goal top verbose no-advice save tag",
+                                  "several models are compared at a glance");
+    assay_options_set(a->options, "no-advice", "true", NULL);
+    cli_record_command(a);
+    while (!code && m->n < (size_t)a->n_words)
+        code = map_one(a, m);
+    if (code)
+        return code;
+    return assay_compare((const assay_result *const *)m->profiles, m->n, a->options, &m->result,
+                         &err) == ASSAY_OK
+               ? ASSAY_OK
+               : cli_complain(&err);
+}
+
+/* Several models: a comparison, with each of them on each device. */
+static int map_several(cli_args *args)
+{
+    mapped m = {0};
+    cli_job j = {.args = args};
+    int code = cli_job_open_outputs(&j);
+    if (!code)
+        code = map_all(args, &m);
+    if (!code)
+        code = cli_view(&j, m.result);
+    cli_job_close(&j);
+    assay_result_free(m.result);
+    for (size_t i = 0; i < m.n; i++) {
+        assay_result_free(m.profiles[i]);
+        assay_model_free(m.models[i]);
+    }
+    return code ? code : m.verdict;
+}
+
 static int run_map(cli_args *args)
 {
-    return cli_job_view(args, assay_map, "map");
+    return args->n_words > 1 ? map_several(args) : cli_job_view(args, assay_map, "map");
 }
 
 /* ---- devices ---- */
@@ -143,6 +198,8 @@ static int run_devices(cli_args *args)
 }
 
 static const char *const map_examples[] = {
+    "assay map resnet50 mobilenet_v2 --hardware edge",
+    "two models on all edge devices",
     "assay map resnet50 --hardware rtx3090,a100-80,h100-sxm",
     "time, memory and verdict on three devices",
     "assay map vit_b_16 --hardware all --goal latency:5ms",
@@ -155,14 +212,15 @@ static const char *const map_examples[] = {
 };
 
 const cli_command command_map = {
-    CLI_COMMAND("map", "MODEL", 1, 1, run_map),
+    CLI_COMMAND("map", "MODEL [...]", 1, 12, run_map),
     .classes = "model screen page result save",
     .formats = CLI_REPORT_FORMATS,
     .values = "@models",
     .examples = map_examples,
-    .about = "Predict time and memory of a model on devices, with batch sizes and a Pareto table.",
-    .more = "Times come from the roofline of each layer; for `this`, from measured kernels. See "
-            "docs/hardware.md for the formulas and their accuracy."};
+    .about = "Predict time and memory of models on devices, with batch sizes and a Pareto table.",
+    .more =
+        "Several models are shown side by side, a row for each device. Times come from the roofline of each layer; for `this`, from measured kernels. See "
+        "docs/hardware.md for the formulas and their accuracy."};
 
 static const char *const devices_examples[] = {
     "assay devices",

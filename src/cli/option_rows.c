@@ -19,7 +19,7 @@ const own_option own_options[] = {
     {OWN("model-path", WORDS, model.names, "Model", "@model pipeline"), .info.value = "FILE",
      .info.values = "@files", .info.repeatable = true, .info.max = CLI_MAX_WORDS,
      .info.about = "The same as --model."},
-    {OWN("models", WORD, model.list, "Model", "compare validate"), .info.value = "A,B,C",
+    {OWN("models", WORD, model.list, "Model", "compare validate map"), .info.value = "A,B,C",
      .info.values = "@models", .info.about = "Name several models by one option."},
     {OWN("measure", FLAG, measure, "Measurement", "memory compare check pipeline"),
      .info.about = "Also run the model and add the measurements."},

@@ -101,6 +101,19 @@ typedef struct comparison_timing {
     str opinion;                          /* what that means, a sentence; or empty */
 } comparison_timing;
 
+/* A model on a device, predicted at the fastest precision that fits there. */
+typedef struct comparison_place {
+    str model, label, device;
+    const char *precision;
+    int64_t batch; /* the smallest that was looked at */
+    double latency_ms, throughput;
+    uint64_t memory_bytes;
+    bool fits;
+    const char *verdict, *bound;
+    int64_t best_batch; /* with most samples per second */
+    double best_throughput;
+} comparison_place;
+
 /* A limit of the budget. */
 typedef struct comparison_limit {
     const metric_row *row; /* NULL when it was read from a file */
@@ -144,7 +157,9 @@ typedef struct comparison {
     str lens;
     const comparison_model *models;
     uint32_t n_models;
-    const comparison_budget *budget;   /* NULL: none was set */
+    const comparison_budget *budget; /* NULL: none was set */
+    const comparison_place *places;  /* of models that were mapped */
+    uint32_t n_places;
     const comparison_timing *measured; /* of those but the first that have runs */
     uint32_t n_measured;
     const comparison_type *types; /* by the largest FLOPs, descending */

@@ -185,6 +185,27 @@ static const field layer_rows[] = {
 };
 static const fields layer_fields = FIELDS(comparison_layer, layer_rows);
 
+/* ---- devices ---- */
+
+static const field place_rows[] = {
+    FIELD(comparison_place, model, STR, NONE, NULL, "The model as the user named it."),
+    FIELD(comparison_place, label, STR, NONE, "Model", "The same as in `models`."),
+    FIELD(comparison_place, device, STR, NONE, "Device", "The device."),
+    FIELD(comparison_place, precision, WORD, NONE, "Precision",
+          "The fastest that fits; of a device that none fits, its first."),
+    FIELD(comparison_place, batch, I64, COUNT, "Batch", "The smallest batch that was looked at."),
+    FIELD(comparison_place, latency_ms, F64, MS, "Latency", "Predicted time of that batch."),
+    FIELD(comparison_place, throughput, F64, PER_SECOND, "Samples/s", "Samples per second."),
+    FIELD(comparison_place, memory_bytes, U64, BYTES, "Memory", "Memory of that batch."),
+    FIELD(comparison_place, fits, BOOL, NONE, NULL, "Whether it fits into the memory."),
+    FIELD(comparison_place, verdict, WORD, NONE, "Verdict", "How comfortably."),
+    FIELD(comparison_place, bound, WORD, NONE, "Bound", "What limits most of the time."),
+    FIELD(comparison_place, best_batch, I64, COUNT, NULL,
+          "The batch with most samples per second."),
+    FIELD(comparison_place, best_throughput, F64, PER_SECOND, NULL, "Samples per second at it."),
+};
+static const fields place_fields = FIELDS(comparison_place, place_rows);
+
 /* ---- a budget ---- */
 
 static const char *const operator_words[] = {"<=", ">=", NULL};
@@ -245,6 +266,8 @@ static const field comparison_rows[] = {
     FIELD(comparison, lens, STR, NONE, "Convention", "Convention that FLOPs follow."),
     FIELD_ITEMS(comparison, LIST, "models", models, n_models, model_fields,
                 "The models; ratios are to the first."),
+    FIELD_ITEMS(comparison, LIST, "placements", places, n_places, place_fields,
+                "Of models that were mapped: each on each device.", .absent = FIELD_OMIT),
     FIELD_STRUCT(comparison, "budget", budget, budget_fields,
                  "With `--budget`: the models by how they meet its limits.", .by_pointer = true,
                  .absent = FIELD_OMIT),

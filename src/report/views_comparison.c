@@ -57,15 +57,87 @@ static const view_table_row model_tables[] = {
     {.path = "models", VIEW_COLUMNS(model_columns), .wraps = true},
 };
 
+/* ---- devices ---- */
+
+/* The first place of each device. */
+static uint32_t distinct_devices(const field_value *places, uint32_t *first)
+{
+    const comparison_place *p = places->at;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < places->n; i++) {
+        uint32_t k = 0;
+        while (k < n && !str_eq(p[first[k]].device, p[i].device))
+            k++;
+        if (k == n)
+            first[n++] = i;
+    }
+    return n;
+}
+
+static str place_cell(const view *v, const field_value *places, str device, str label,
+                      const char *pattern)
+{
+    const comparison_place *p = places->at;
+    for (uint32_t i = 0; i < places->n; i++)
+        if (str_eq(p[i].device, device) && str_eq(p[i].label, label)) {
+            field_value place = fields_item(places, i);
+            return view_text(v, &place, p[i].fits ? pattern : "does not fit");
+        }
+    return STR("–");
+}
+
+/* A row for each device, a column for each model. */
+static void add_places(view *v, const char *pattern)
+{
+    field_value places = fields_get(&v->root, "placements");
+    field_value models = fields_get(&v->root, "models");
+    uint32_t *first = ARENA_ARRAY(v->a, uint32_t, places.n + 1u);
+    uint32_t n = first ? distinct_devices(&places, first) : 0;
+    view_table *t = n ? view_add_table(v, models.n + 1, n) : NULL;
+    if (!t)
+        return;
+    t->wraps = true;
+    t->n_listed = n;
+    t->heads[0] = (view_head){.title = STR("Device")};
+    for (uint32_t r = 0; r < n; r++)
+        t->cells[(size_t)r * t->n_columns] = ((const comparison_place *)places.at)[first[r]].device;
+    for (uint32_t m = 0; m < models.n; m++) {
+        field_value model = fields_item(&models, m);
+        str label = ((const comparison_model *)models.at)[m].label;
+        t->heads[m + 1] = (view_head){.title = view_text(v, &model, "{label:text}"), .right = true};
+        for (uint32_t r = 0; r < n; r++) {
+            str *cells = t->cells + (size_t)r * t->n_columns;
+            cells[m + 1] = place_cell(v, &places, cells[0], label, pattern);
+        }
+    }
+}
+
+static void add_latencies(view *v)
+{
+    add_places(v, "{latency_ms:ms} {precision:text}");
+}
+
+static void add_rates(view *v)
+{
+    add_places(v, "{best_throughput:rate} at {best_batch:whole}");
+}
+
+static const view_line_row place_lines[] = {
+    {.text = "Times are a roofline's: compare devices with them, do not promise milliseconds. "
+             "`assay map MODEL` shows precisions, batches and layers of one model.",
+     .tone = TONE_DIM},
+};
+
 /* ---- a budget ---- */
 
-static void fill_rank(const view *v, const field_value *rank, str *cells)
+/* A file may name more or fewer uses than limits. */
+static void fill_rank(const view *v, const field_value *rank, uint32_t limits, str *cells)
 {
     field_value uses = fields_get(rank, "uses");
     cells[0] = view_text(v, rank, "{label:text}");
     cells[1] = view_text(v, rank, "{verdict:text}");
     cells[2] = view_text(v, rank, "[{share:share} of {tightest:text}]");
-    for (uint32_t i = 0; i < uses.n; i++) {
+    for (uint32_t i = 0; i < uses.n && i < limits; i++) {
         field_value use = fields_item(&uses, i);
         cells[3 + i] = view_text(v, &use, "{value:unit}|–");
     }
@@ -97,7 +169,7 @@ static void add_budget(view *v)
     fill_limits(v, &limits, t);
     for (uint32_t r = 0; r < ranking.n; r++) {
         field_value rank = fields_item(&ranking, r);
-        fill_rank(v, &rank, t->cells + (size_t)(r + 1) * t->n_columns);
+        fill_rank(v, &rank, limits.n, t->cells + (size_t)(r + 1) * t->n_columns);
     }
 }
 
@@ -191,7 +263,7 @@ static void add_types_by_model(view *v)
     }
     for (uint32_t i = 0; i < shown; i++) {
         field_value type = fields_item(&types, i);
-        t->heads[i + 1] = (view_head){.title = fields_get(&type, "type").text, .right = true};
+        t->heads[i + 1] = (view_head){.title = view_text(v, &type, "{type:text}"), .right = true};
         for (uint32_t m = 0; m < models.n; m++)
             t->cells[(size_t)m * t->n_columns + i + 1] = type_cell(v, &type, m, false);
     }
@@ -292,6 +364,16 @@ static const view_section_row comparison_sections[] = {
      .first = true,
      .build = add_budget,
      VIEW_LINES(budget_lines)},
+    {.title = "Latency by device",
+     .remark = "of the smallest batch, at the fastest precision that fits",
+     .when = "placements",
+     .first = true,
+     .build = add_latencies},
+    {.title = "Samples/s by device",
+     .remark = "the most of the batches looked at, and at which",
+     .when = "placements",
+     .build = add_rates,
+     VIEW_LINES(place_lines)},
     {.title = "Totals",
      .remark = "ratios are to the first",
      .when = FEW,
@@ -316,19 +398,19 @@ static const view_section_row comparison_sections[] = {
      VIEW_LINES(timing_lines)},
     {.title = "FLOPs by operator type",
      .remark = "and how many operators",
-     .when = FEW,
+     .when = FEW ",!placements",
      .build = add_types},
     {.title = "FLOPs by operator type",
-     .when = MANY,
+     .when = MANY ",!placements",
      .build = add_types_by_model,
      VIEW_LINES(type_lines)},
     {.title = "Layers behind the difference",
      .remark = "{same_layers:whole} are the same, {renamed_layers:whole} more but for the name",
-     .when = "same_layers",
+     .when = "same_layers,!placements",
      VIEW_TABLES(change_tables),
      VIEW_LINES(change_lines)},
     {.title = "Behind the activation peak",
-     .when = PEAK(0) ">" PEAK(1) "/" PEAK(1) ">" PEAK(0),
+     .when = PEAK(0) ">" PEAK(1) "/" PEAK(1) ">" PEAK(0) ",!placements",
      VIEW_TABLES(peak_tables)},
     {.title = "Time by layer",
      .remark = "as measured; single layers are not judged",
@@ -364,6 +446,7 @@ static const view_column csv_layers[] = {
     VIEW_TEXT("attributes", "changes"),
 };
 static const view_csv_row comparison_csv[] = {
+    {.name = "placements", .path = "placements"},
     {.name = "models", .path = "models", VIEW_COLUMNS(csv_models)},
     {.name = "layers", .path = "layers", VIEW_COLUMNS(csv_layers)},
 };

@@ -50,9 +50,10 @@ static void put_training_batch(const view *v, sbuf *b, const field_value *row)
     put_largest(b, ((const mapping_precision *)row->at)->largest_training_batch);
 }
 
-#define GAIN_COLUMNS                                                                          \
-    VIEW_NUMBER("+10 % F", "{gain_from_10_percent_flops:less}", .drop = 3, .tone = TONE_DIM), \
-        VIEW_NUMBER("+10 % B", "{gain_from_10_percent_bandwidth:less}", .drop = 2,            \
+#define GAIN_COLUMNS                                                                      \
+    VIEW_NUMBER("10 % more FLOPS", "{gain_from_10_percent_flops:less}", .drop = 3,        \
+                .tone = TONE_DIM),                                                        \
+        VIEW_NUMBER("10 % more GB/s", "{gain_from_10_percent_bandwidth:less}", .drop = 2, \
                     .tone = TONE_DIM)
 static const view_column place_columns[] = {
     VIEW_TEXT("Precision", "{precision:text}"),
@@ -147,11 +148,11 @@ static void put_certainty(const view *v, sbuf *b, const field_value *row)
 
 static const view_column device_columns[] = {
     VIEW_TEXT("Device", "{name:text}", .min = 10),
-    VIEW_TEXT("At", "{precision:text}", .keep = true),
+    VIEW_TEXT("Precision", "{precision:text}", .keep = true),
     VIEW_NUMBER("Latency", "{latency_ms:ms}", .keep = true, .tone = TONE_STRONG),
-    VIEW_NUMBER("Samples/s", "{throughput:rate}", .keep = true),
-    VIEW_NUMBER("Most, at batch", NULL, .put = put_best, .keep = true),
-    VIEW_NUMBER("Largest", NULL, .put = put_device_largest, .drop = 1),
+    VIEW_NUMBER("Samples/s", "{throughput:rate}", .drop = 7),
+    VIEW_NUMBER("Best samples/s", NULL, .put = put_best, .keep = true),
+    VIEW_NUMBER("Max batch", NULL, .put = put_device_largest, .drop = 1),
     VIEW_TEXT("Verdict", "{verdict:text}", .keep = true, .words = true),
     VIEW_TEXT("Bound", "{bound:text}", .keep = true),
     GAIN_COLUMNS,
@@ -161,9 +162,8 @@ static const view_table_row device_tables[] = {
     {.path = "devices", VIEW_COLUMNS(device_columns), .order = order_first, .limit = UINT16_MAX},
 };
 static const view_line_row device_lines[] = {
-    {.text = "Latency, samples/s, verdict and bound are of the smallest batch; Most is the highest "
-             "samples/s of the batches looked at; Largest is the batch that leaves 20 % of the "
-             "memory free.",
+    {.text = "Latency, verdict and bound are of the smallest batch. The best samples/s is of the "
+             "batches looked at.",
      .tone = TONE_DIM},
 };
 
@@ -259,7 +259,7 @@ static void put_power(const view *v, sbuf *b, const field_value *row)
 
 static const view_column front_columns[] = {
     VIEW_TEXT("Device", "{name:text}", .min = 10),
-    VIEW_TEXT("At", "{precision:text}", .keep = true),
+    VIEW_TEXT("Precision", "{precision:text}", .keep = true),
     VIEW_NUMBER("Batch", "{batch:text}", .keep = true),
     VIEW_NUMBER("Latency", "{latency_ms:ms}", .keep = true, .tone = TONE_STRONG),
     VIEW_NUMBER("Samples/s", "{throughput:rate}", .keep = true),
@@ -283,9 +283,6 @@ static const view_line_row front_lines[] = {
              "is not published.",
      .when = "+map.pareto.left_out_power_unknown",
      .tone = TONE_DIM},
-    {.text = "+10 % F and +10 % B: the time saved by that much more FLOPS or bandwidth.",
-     .when = "map.pareto.rows.0",
-     .tone = TONE_DIM},
 };
 
 /* ---- what the times stand on ---- */
@@ -307,10 +304,10 @@ static const view_line_row trust_lines[] = {
 static const view_section_row map_rows[] = {
     {VIEW_SECTION("{name:text}",
                   "{memory_bytes:bytes}, {bandwidth_bytes_per_s:B/s}; figures {certainty:text}",
-                  "all map profile", "$verbose/!^map.hardware.1/!^devices.48"),
+                  "all map profile", "$verbose/!^map.hardware.1/!^devices.12"),
      .each = "map.hardware", .first = true, VIEW_TABLES(place_tables), VIEW_LINES(place_lines)},
     {VIEW_SECTION("Devices", "at their fastest precision that fits; -v shows every batch",
-                  "all map profile", "!$verbose,map.hardware.1,devices.48"),
+                  "all map profile", "!$verbose,map.hardware.1,devices.12"),
      .first = true, VIEW_TABLES(device_tables), VIEW_LINES(device_lines)},
     {.in = "all map profile", .when = "+map.skipped", .build = build_skipped},
     {.in = "all map profile", .each = "map.hardware", .build = build_layers},

@@ -23,6 +23,9 @@ assay_status compare_set_budget(const verdict_limit *limits, uint32_t n, arena *
 /* Ranks the models of a comparison that has a budget; false when memory is out. */
 bool compare_rank(const profile *const *profiles, arena *a, comparison *out);
 
+/* Puts models that were mapped on their devices (compare_places.c); false when memory is out. */
+bool compare_place(const profile *const *profiles, arena *a, comparison *out);
+
 /* Fills what follows from the two sides and the attributes of a layer (compare_layer.c). */
 void compare_describe(arena *a, bool has_times, comparison_layer *l);
 

@@ -106,5 +106,6 @@ bool compare_settle(const profile *const *profiles, uint32_t n, const comparison
     }
     out->models = models;
     out->n_models = n;
-    return settle_times(timings, a, out) && (!out->budget || compare_rank(profiles, a, out));
+    return settle_times(timings, a, out) && compare_place(profiles, a, out) &&
+           (!out->budget || compare_rank(profiles, a, out));
 }

@@ -28,6 +28,8 @@ SCREENS = [
     ["devices"],
     ["map", "efficientnet_b0", "--hardware", "all"],
     ["map", "efficientnet_b0", "--hardware", "jetson"],
+    ["map", *TWELVE[:5], "--hardware", "all"],
+    ["map", "resnet18", "--hardware", "t4,v100"],
     ["graph", "efficientnet_b0"],
     ["graph", "maxvit_t", "--verbose"],
     ["graph", "convnext_tiny", "--depth", "3"],

@@ -433,6 +433,7 @@ PAIRS = {
     "layers columns": Sample(
         "60", base=["lenet", *RUN], seen=lambda a, b: a.code == b.code and wide(b.out) < wide(a.out)
     ),
+    "map models": Sample("resnet34,lenet", base=["--hardware", "t4"]),
     "map dim": Sample("sequence=64", base=[SMALL, "--hardware", "t4"]),
     "map strict": Sample(base=[SMALL, "--hardware", "t4"], seen=exits(4)),
     "map batch-sizes": Sample("3"),

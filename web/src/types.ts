@@ -2905,6 +2905,8 @@ export interface Comparison {
     lens: string;
     /** The models; ratios are to the first. */
     models: ComparisonModel[];
+    /** Of models that were mapped: each on each device. */
+    placements?: ComparisonPlace[];
     /** With `--budget`: the models by how they meet its limits. */
     budget?: ComparisonBudget;
     /** Comparison of each measured model with the first. */
@@ -2992,6 +2994,35 @@ export interface ComparisonRatios {
     samples_per_second?: number;
     /** Divided by that of the first; 0 if that is 0. [ratio] */
     memory_used_bytes?: number;
+}
+
+export interface ComparisonPlace {
+    /** The model as the user named it. */
+    model: string;
+    /** The same as in `models`. */
+    label: string;
+    /** The device. */
+    device: string;
+    /** The fastest that fits; of a device that none fits, its first. */
+    precision: string;
+    /** The smallest batch that was looked at. */
+    batch: number;
+    /** Predicted time of that batch. [ms] */
+    latency_ms: number;
+    /** Samples per second. [1/s] */
+    throughput: number;
+    /** Memory of that batch. [bytes] */
+    memory_bytes: number;
+    /** Whether it fits into the memory. */
+    fits: boolean;
+    /** How comfortably. */
+    verdict: string;
+    /** What limits most of the time. */
+    bound: string;
+    /** The batch with most samples per second. */
+    best_batch: number;
+    /** Samples per second at it. [1/s] */
+    best_throughput: number;
 }
 
 export interface ComparisonBudget {

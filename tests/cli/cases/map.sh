@@ -10,5 +10,11 @@ done
 "$ASSAY" map resnet18 --hardware t4 --precision bf16 || echo "exit $?"
 "$ASSAY" map resnet18 --hardware t4 --goal speed || echo "exit $?"
 "$ASSAY" graph resnet18 --hardware tpu-v4 || echo "exit $?"
+echo "---- several models on a class of devices"
+"$ASSAY" map resnet18 mobilenet_v2 --hardware jetson | sed -n "1,/^Totals/p"
+"$ASSAY" map resnet18 mobilenet_v2 --hardware t4,edge -f csv | cut -d , -f 2-4
+"$ASSAY" map resnet18 mobilenet_v2 --hardware t4 --goal latency || echo "exit $?"
+echo "---- two devices: a line each, not every precision and batch"
+"$ASSAY" map resnet18 --hardware t4,v100 --no-advice --top 0 | sed -n "/^Devices/,/^$/p" | grep -c "^  t4 \|^  v100 "
 echo "---- latency and samples/s of one batch, the most beside it"
 "$ASSAY" map resnet18 --hardware a100-80,rtx4090 --no-advice | sed -n '/^Devices/,/^$/p'

@@ -123,6 +123,32 @@ static void test_budget_usage(void **state)
     assay_options_free(o);
 }
 
+/* Models that were mapped: each on each device. */
+static void test_places(void **state)
+{
+    static const char *const models[] = {"lenet", "resnet18"};
+    assay_options *o = assay_options_new();
+    assay_result *p[2], *c = NULL;
+    (void)state;
+    assert_int_equal(assay_options_set(o, "hardware", "jetson,t4", NULL), ASSAY_OK);
+    for (size_t i = 0; i < 2; i++) {
+        assay_model *m = NULL;
+        assert_int_equal(assay_model_open(models[i], &m, NULL), ASSAY_OK);
+        assert_int_equal(assay_map(m, o, &p[i], NULL), ASSAY_OK);
+        assay_model_free(m);
+    }
+    assert_int_equal(assay_compare((const assay_result *const *)p, 2, NULL, &c, NULL), ASSAY_OK);
+    assert_int_equal(assay_result_count(c, "placements"), 8);
+    assert_string_equal(assay_result_text(c, "placements.7.label"), "resnet18");
+    assert_string_equal(assay_result_text(c, "placements.7.device"), "t4");
+    assert_true(assay_result_number(c, "placements.7.latency_ms") >
+                assay_result_number(c, "placements.3.latency_ms"));
+    assay_result_free(c);
+    for (size_t i = 0; i < 2; i++)
+        assay_result_free(p[i]);
+    assay_options_free(o);
+}
+
 static void test_compare_json(void **state)
 {
     static const char *const models[] = {"resnet18", "resnet34"};
@@ -228,7 +254,8 @@ static void test_validate(void **state)
     static const char *const one[] = {"resnet18"};
     (void)state;
     char *text = validated(NULL, 0, NULL, "csv");
-    has(text, "resnet18,fvcore,MAC,1814073344,1819065856,-0.274455,99.725545,1819065856\r\n");
+    has(text,
+        "resnet18,fvcore,MAC,1814073344,1819065856,-0.274455,99.725545,acceptable,1819065856\r\n");
     has(text, "\r\nvit_b_16,fvcore,MAC,17563828224,17582740224,");
     assay_free(text);
     text = validated(one, 1, "all", "csv");
@@ -294,11 +321,12 @@ static void test_process(void **state)
 int run_test_study(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_budget),         cmocka_unit_test(test_budget_usage),
-        cmocka_unit_test(test_compare_json),   cmocka_unit_test(test_compare_opinion),
-        cmocka_unit_test(test_compare_file),   cmocka_unit_test(test_compare_views),
-        cmocka_unit_test(test_compare_usage),  cmocka_unit_test(test_validate),
-        cmocka_unit_test(test_validate_usage), cmocka_unit_test(test_process),
+        cmocka_unit_test(test_budget),          cmocka_unit_test(test_budget_usage),
+        cmocka_unit_test(test_places),          cmocka_unit_test(test_compare_json),
+        cmocka_unit_test(test_compare_opinion), cmocka_unit_test(test_compare_file),
+        cmocka_unit_test(test_compare_views),   cmocka_unit_test(test_compare_usage),
+        cmocka_unit_test(test_validate),        cmocka_unit_test(test_validate_usage),
+        cmocka_unit_test(test_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

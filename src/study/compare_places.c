@@ -1,0 +1,62 @@
+/* Models on devices, side by side: of profiles that were mapped, each model on each device. */
+#include "profile/mapping.h"
+#include "study/compare.h"
+
+/* The first row of a device at its fastest precision that fits (of any, where none does), or with `best` the one with
+ * the most samples per second. */
+static const mapping_row *row_on(const profile_mapping *m, uint32_t device, bool best)
+{
+    const char *precision = m->hardware[device].cheapest;
+    const mapping_row *found = NULL;
+    for (uint32_t i = 0; i < m->n_rows; i++) {
+        const mapping_row *r = &m->rows[i];
+        if (r->hardware != device || (precision && strcmp(r->precision, precision) != 0))
+            continue;
+        if (!found || (best && r->fits && r->throughput > found->throughput))
+            found = r;
+    }
+    return found;
+}
+
+static comparison_place place_of(const comparison_model *model, const mapping_hardware *h,
+                                 const mapping_row *first, const mapping_row *best)
+{
+    return (comparison_place){.model = model->model,
+                              .label = model->label,
+                              .device = h->id,
+                              .precision = first->precision,
+                              .batch = first->batch,
+                              .latency_ms = first->latency_ms,
+                              .throughput = first->throughput,
+                              .memory_bytes = first->memory_bytes,
+                              .fits = first->fits,
+                              .verdict = first->verdict,
+                              .bound = first->bound,
+                              .best_batch = best->batch,
+                              .best_throughput = best->throughput};
+}
+
+static uint32_t count_places(const profile *const *profiles, uint32_t n)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < n; i++)
+        sum += profiles[i]->mapping ? profiles[i]->mapping->n_hardware : 0;
+    return sum;
+}
+
+bool compare_place(const profile *const *profiles, arena *a, comparison *out)
+{
+    uint32_t most = count_places(profiles, out->n_models), n = 0;
+    comparison_place *list = most ? ARENA_ARRAY(a, comparison_place, most) : NULL;
+    for (uint32_t i = 0; list && i < out->n_models; i++) {
+        const profile_mapping *m = profiles[i]->mapping;
+        for (uint32_t d = 0; m && d < m->n_hardware; d++) {
+            const mapping_row *first = row_on(m, d, false);
+            if (first)
+                list[n++] = place_of(&out->models[i], &m->hardware[d], first, row_on(m, d, true));
+        }
+    }
+    out->places = list;
+    out->n_places = n;
+    return list || !most;
+}
