@@ -91,6 +91,9 @@ static const option_row measure[] = {
     {OPTION("concurrency", INT, measure.concurrency, "bench check"), .value = "N",
      .needs = "measure", .min = 1, .max = 256, .initial = 1,
      .about = "Run this many inferences at the same time, each in its own thread."},
+    {OPTION("cold", INT, measure.cold, "bench"), .value = "N", .min = 1, .max = 1000,
+     .about = "Also measure this many cold starts, each in a new process: load the engine, create "
+              "the session, run once."},
     {OPTION("rate", REAL, measure.rate, "bench"), .above = true, .value = "PER-SECOND",
      .max = 10000000,
      .about = "Run an open loop: requests arrive at random at this rate, and latency counts from "

@@ -2,6 +2,7 @@
  * so that ending it also ends its children. */
 #include "base/process.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -173,4 +174,62 @@ void process_ask_to_end(int64_t pid)
 bool process_exists(int64_t pid)
 {
     return kill((pid_t)pid, 0) == 0 || errno == EPERM;
+}
+
+/* ---- a function in a process of its own ---- */
+
+static void run_apart(const process_call *call, int write_end)
+{
+    char out[PROCESS_OUT_MOST] = {0};
+    call->run(call->ctx, out);
+    for (size_t done = 0; done < call->out_bytes;) {
+        ssize_t n = write(write_end, out + done, call->out_bytes - done);
+        if (n < 0 && errno != EINTR)
+            break;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    _exit(0);
+}
+
+/* Reads all of it; false: it ended early or was cancelled. */
+static bool read_answer(const process_call *call, int fd, char *out, bool *cancelled)
+{
+    size_t got = 0;
+    while (got < call->out_bytes && !*cancelled) {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        int ready = poll(&p, 1, 100);
+        *cancelled = call->cancelled && call->cancelled(call->asks);
+        if (ready <= 0)
+            continue;
+        ssize_t n = read(fd, out + got, call->out_bytes - got);
+        if (n == 0 || (n < 0 && errno != EINTR))
+            return false;
+        got += n > 0 ? (size_t)n : 0;
+    }
+    return !*cancelled;
+}
+
+assay_status process_call_apart(const process_call *call, void *out, assay_error *err)
+{
+    int ends[2], status = 0;
+    bool cancelled = false;
+    assert(call->out_bytes <= PROCESS_OUT_MOST);
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return err_fail(err, ASSAY_ERR_SYSTEM, "cannot start a process: %s", strerror(errno));
+    pid_t child = fork();
+    if (child == 0)
+        run_apart(call, ends[1]);
+    close(ends[1]);
+    bool answered = child > 0 && read_answer(call, ends[0], out, &cancelled);
+    close(ends[0]);
+    if (child > 0 && !answered)
+        kill(child, SIGKILL);
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (cancelled)
+        return err_fail(err, ASSAY_ERR_INTERRUPTED, "interrupted");
+    if (child < 0 || !answered)
+        return err_fail(err, ASSAY_ERR_SYSTEM, "%s",
+                        child < 0 ? "cannot start a process" : "the process ended early");
+    return ASSAY_OK;
 }

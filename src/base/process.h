@@ -18,6 +18,22 @@ typedef struct process_result {
 assay_status process_run(const char *const *argv, int64_t timeout_ms, size_t max_bytes,
                          process_result *result, assay_error *err);
 
+/* ---- a function in a process of its own ---- */
+
+typedef struct process_call {
+    /* Run in the new process, which ends without clean-up when it returns; what it writes to `out` comes back. */
+    void (*run)(void *ctx, void *out);
+    void *ctx;
+    size_t out_bytes;              /* at most PROCESS_OUT_MOST */
+    bool (*cancelled)(void *asks); /* asked while it goes on; true ends it. May be NULL */
+    void *asks;
+} process_call;
+enum { PROCESS_OUT_MOST = 4096 };
+
+/* A copy of this process, made by fork(): for callers that have no other threads. ASSAY_ERR_SYSTEM when it cannot be
+ * started or ends early, ASSAY_ERR_INTERRUPTED when it was cancelled. */
+assay_status process_call_apart(const process_call *call, void *out, assay_error *err);
+
 /* ---- a program that goes on while others look at it ---- */
 
 typedef struct process_end {

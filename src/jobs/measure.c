@@ -540,6 +540,21 @@ static assay_status analyse_as_run(job *j, assay_options *o, assay_result *of, a
     return arena_failed(j->p->arena) ? err_no_memory(err) : ASSAY_OK;
 }
 
+/* Before this process loads the engine. */
+static assay_status measure_cold(job *j, assay_error *err)
+{
+    if (!j->o->measure.cold)
+        return ASSAY_OK;
+    TRY(list_configs(j, err));
+    assay_status s = job_ended(
+        j->hooks, job_measure_cold(j->model, j->o, &j->m->configs[0], j->p, &j->m->cold, err), err);
+    if (s != ASSAY_ERR_INTERRUPTED)
+        return s;
+    j->p->measured = j->m;
+    j->m->interrupted = true;
+    return err_fail(err, s, "interrupted: nothing was measured");
+}
+
 assay_status job_measure(assay_model *model, const assay_options *o, unsigned what,
                          const job_measure_hooks *hooks, assay_result *of, assay_error *err)
 {
@@ -560,20 +575,18 @@ assay_status job_measure(assay_model *model, const assay_options *o, unsigned wh
     TRY(analyse_as_run(&j, &hooked, of, err));
     TRY(check_patterns(&j, err));
     TRY(job_outputs_prepare(j.o, err));
-    TRY(job_engine_ready(j.o, &j.engine, &j.engine_bytes, err));
     j.m = ARENA_NEW(of->p->arena, profile_measured);
-    assay_status s = ASSAY_OK;
-    if (j.m) {
-        of->p->measured = j.m;
-        job_describe_engine(j.o, j.engine, of->p);
-        j.gpu = job_look_for_gpu(j.o, of->p);
-        s = measure_all(&j, err);
-        of->p->device = j.m->engine.device;
-        if (s == ASSAY_OK && (what & (ASSAY_MEASURE_SWEEP | ASSAY_MEASURE_LAYERS)))
-            s = job_advise(model, j.o, NULL, of->p, err);
-    } else {
-        s = err_no_memory(err);
-    }
+    if (!j.m)
+        return err_no_memory(err);
+    TRY(measure_cold(&j, err));
+    TRY(job_engine_ready(j.o, &j.engine, &j.engine_bytes, err));
+    of->p->measured = j.m;
+    job_describe_engine(j.o, j.engine, of->p);
+    j.gpu = job_look_for_gpu(j.o, of->p);
+    assay_status s = measure_all(&j, err);
+    of->p->device = j.m->engine.device;
+    if (s == ASSAY_OK && (what & (ASSAY_MEASURE_SWEEP | ASSAY_MEASURE_LAYERS)))
+        s = job_advise(model, j.o, NULL, of->p, err);
     outputs_free(&j.reference);
     gpu_monitor_close(j.gpu);
     engine_close(j.engine);

@@ -119,6 +119,10 @@ assay_status job_measure_layers(const job_layers_request *q, profile *p, assay_e
 /* The plan against a run without optimisations (measure_plan.c). */
 assay_status job_measure_plan(const job_layers_request *q, profile *p, assay_error *err);
 
+/* --cold: the configuration started in new processes, before this one has loaded the engine (cold.c). */
+assay_status job_measure_cold(assay_model *m, const assay_options *o, const profile_config *c,
+                              profile *p, profile_cold *out, assay_error *err);
+
 /* What `code` of a configuration that failed is: by the status and the errno behind it, not by words. */
 const char *job_failure_code(assay_status s, const assay_error *err);
 

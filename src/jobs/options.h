@@ -97,6 +97,7 @@ typedef struct measure_options {
     VEC(job_config) configs;
     VEC(job_input) inputs;
     int64_t num_runs, warmup_runs, concurrency;
+    int64_t cold;                            /* starts in new processes; 0: none */
     double duration, precision_target, rate; /* seconds, percent, per second */
     double interval_ms;                      /* of watch; 0: its own */
     uint64_t memory_limit;                   /* bytes; 0: what is free */

@@ -336,6 +336,24 @@ typedef struct profile_batch_choice {
     uint64_t tie_percent;
 } profile_batch_choice;
 
+/* Cold starts, each in a new process: `bench --cold N`. */
+typedef struct profile_cold_part {
+    const char *part; /* "engine", "session", "first run", "total" */
+    double mean_ms, std_ms, min_ms, median_ms, p95_ms, max_ms;
+    const double *samples_ms; /* in order */
+    uint32_t n_samples;
+} profile_cold_part;
+#define PROFILE_COLD_PARTS 4
+
+typedef struct profile_cold {
+    bool present;
+    uint64_t starts;
+    uint64_t batch;
+    str precision;
+    const profile_cold_part *parts;
+    uint32_t n_parts;
+} profile_cold;
+
 typedef struct profile_measured {
     profile_engine engine;
     str governor;     /* of the processor's clock; or empty */
@@ -354,6 +372,7 @@ typedef struct profile_measured {
     profile_ceilings ceilings;
     profile_gpu gpu;
     profile_batch_choice choice;
+    profile_cold cold;
     /* profile_settle() */
     bool has_top;
     profile_config top;            /* a copy of the smallest batch that ran */

@@ -591,6 +591,8 @@ static const field measured_rows[] = {
     TOP("io", io_fields, "Input and output during these runs."),
     TOP("cold_start", cold_fields, "Time from the start to the first result.", .flags = FIELD_FLAT),
     TOP("end_to_end", end_fields, "With pre- and postprocessing.", .flags = FIELD_FLAT),
+    FIELD_STRUCT(profile_measured, "cold_starts", cold, cold_starts_fields,
+                 "Cold starts in new processes, with --cold."),
     FIELD_STRUCT(profile_measured, "ledger", ledger, ledger_fields,
                  "Where the time of a run went."),
     FIELD_STRUCT(profile_measured, "plan_check", plan, plan_fields,

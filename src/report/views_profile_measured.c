@@ -159,6 +159,19 @@ static const view_line_row detail_lines[] = {
      .tone = TONE_GOOD},
 };
 
+static const view_column cold_columns[] = {
+    VIEW_TEXT("part", "{part:text}"),
+    VIEW_NUMBER("mean", "{mean_ms:ms}", .keep = true, .tone = TONE_STRONG),
+    VIEW_TEXT("", "± {std_ms:ms}", .drop = 4, .tone = TONE_DIM),
+    VIEW_NUMBER("fastest", "{min_ms:ms}", .drop = 2),
+    VIEW_NUMBER("median", "{median_ms:ms}", .keep = true),
+    VIEW_NUMBER("P95", "{p95_ms:ms}", .drop = 1),
+    VIEW_NUMBER("slowest", "{max_ms:ms}", .drop = 3),
+};
+static const view_table_row cold_tables[] = {
+    {.path = "cold_starts.parts", VIEW_COLUMNS(cold_columns)},
+};
+
 static const view_section_row measured_rows[] = {
     {VIEW_SECTION("Measured",
                   "{context.engine.title:text} {context.engine.version:text} on "
@@ -166,6 +179,12 @@ static const view_section_row measured_rows[] = {
                   "{+context.engine.rate:short} requests/s from when they were due]",
                   "all bench memory", "latency"),
      .first = true, VIEW_TABLES(config_tables), VIEW_LINES(config_lines)},
+    {VIEW_SECTION(
+         "Cold starts",
+         "{cold_starts.starts:whole start}, each in a new process, batch {cold_starts.batch:whole} "
+         "{cold_starts.precision:text}",
+         "all bench", "cold_starts"),
+     .first = true, VIEW_TABLES(cold_tables)},
     {VIEW_SECTION("Details", "of the smallest batch that ran", "all bench memory", "latency"),
      VIEW_FACTS(detail_facts), VIEW_LINES(detail_lines)},
 };

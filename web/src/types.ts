@@ -76,6 +76,8 @@ export interface Profile {
     cold_start?: ColdStart;
     /** With pre- and postprocessing. */
     end_to_end?: EndToEnd;
+    /** Cold starts in new processes, with --cold. */
+    cold_starts?: ProfileCold;
     /** Where the time of a run went. */
     ledger?: ProfileLedger;
     /** The memory plan against a run without optimisations. */
@@ -943,6 +945,36 @@ export interface EndToEnd {
     postprocess_ms: number | null;
     /** Total time. [ms] */
     total_ms: number;
+}
+
+export interface ProfileCold {
+    /** Processes started. */
+    starts: number;
+    /** Batch size of the first run. */
+    batch: number;
+    /** Precision of the model. */
+    precision: string;
+    /** Times of the parts and of their sum. */
+    parts: ProfileColdPart[];
+}
+
+export interface ProfileColdPart {
+    /** engine, session, first run or total. */
+    part: "engine" | "session" | "first run" | "total";
+    /** Mean of the starts. [ms] */
+    mean_ms: number;
+    /** Standard deviation. [ms] */
+    std_ms: number;
+    /** Fastest start. [ms] */
+    min_ms: number;
+    /** Median of the starts. [ms] */
+    median_ms: number;
+    /** 95th percentile. [ms] */
+    p95_ms: number;
+    /** Slowest start. [ms] */
+    max_ms: number;
+    /** Every start, in order. [ms] */
+    samples_ms: number[];
 }
 
 export interface ProfileLedger {
