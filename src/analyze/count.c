@@ -641,6 +641,9 @@ static void describe_model(counter *x)
     p->outputs = describe_list(x, g->outputs.items, g->outputs.n, &p->n_outputs);
     p->image_size = image_size_of(p);
     p->architecture.file_size_bytes = m->file_size_bytes;
+    p->architecture.constant_tensors = m->stored.tensors;
+    p->architecture.constant_elements = m->stored.elements;
+    p->architecture.constant_bytes = m->stored.bytes;
     p->architecture.parameters_not_in_graph = m->parameters_not_in_graph;
 }
 

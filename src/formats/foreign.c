@@ -99,6 +99,13 @@ static ir_id own_constant(foreign *f, str name, ir_tensor *t, uint32_t flags)
     return ir_kit_const_of(f->m, f->graph, own, t, flags);
 }
 
+void foreign_count(foreign *f, uint64_t elements, uint64_t bytes)
+{
+    f->m->stored.tensors++;
+    f->m->stored.elements = sat_add(f->m->stored.elements, elements);
+    f->m->stored.bytes = sat_add(f->m->stored.bytes, bytes);
+}
+
 ir_id foreign_slice(foreign *f, str name, const ir_tensor *as, uint64_t offset, uint64_t length)
 {
     ir_tensor *t = arena_copy(f->m->arena, as, sizeof *as);

@@ -215,6 +215,9 @@ struct ir_model {
     int64_t ir_version;
     uint64_t file_size_bytes;         /* on disk with external data; 0 when there is no file */
     uint64_t parameters_not_in_graph; /* weights that never run in inference (zoo aux heads) */
+    struct {
+        uint64_t tensors, elements, bytes;
+    } stored;       /* all tensors with data in a foreign file, also those that became attributes */
     bool foreign;   /* operators of another format: rewrite_to_onnx() makes them ONNX */
     bool inventory; /* weights whose architecture is not known: constants and no graph */
     bool

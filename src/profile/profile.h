@@ -112,6 +112,7 @@ typedef struct profile_architecture {
     uint64_t total_parameters, trainable_parameters, buffers, parameters_not_in_graph;
     uint64_t weight_bytes; /* parameters + buffers at their stored dtype */
     uint64_t file_size_bytes;
+    uint64_t constant_tensors, constant_elements, constant_bytes; /* 0: not counted */
     uint64_t flops, macs, causal_macs;
     uint64_t operators;
     double model_size_mb, gflops, gmacs, flops_per_param; /* profile_settle() */

@@ -261,6 +261,12 @@ export interface ProfileArchitecture {
     weight_bytes: number;
     /** Size on disk, external data included. [bytes] */
     file_size_bytes: number;
+    /** Constants that operators of a TFLite file read: weights, shapes, axes. */
+    constant_tensors?: number;
+    /** Their elements. */
+    constant_elements?: number;
+    /** Their size as stored. [bytes] */
+    constant_bytes?: number;
     /** FLOPs by the chosen convention. [FLOPs] */
     flops: number;
     /** The same divided by 10^9. */

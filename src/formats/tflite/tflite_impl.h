@@ -22,6 +22,7 @@ typedef struct tfl_tensor {
     uint64_t offset, length; /* of the data; length 0: there is none */
     const ir_quant *quant;
     bool variable, sparse;
+    bool counted; /* by tfl_count_constant() */
 } tfl_tensor;
 
 typedef struct tfl_subgraph {
@@ -87,6 +88,8 @@ const tfl_builtin *tfl_builtin_of(uint32_t code);
 /* ---- tensors (tflite_tensor.c) ---- */
 
 assay_status tfl_read_tensors(tfl_reader *r, tfl_subgraph *s);
+/* Books a constant that an operator reads, once. */
+void tfl_count_constant(tfl_reader *r, tfl_tensor *t);
 /* The value of tensor i for an operator that reads it: constants are made when they are first used. */
 ir_id tfl_use(tfl_reader *r, tfl_scope *s, int64_t i);
 /* A new value for tensor i, which an operator or the graph makes. by_shape: open sizes are those of `shape`. */

@@ -329,6 +329,21 @@ static assay_status read_subgraphs(tfl_reader *r, flat_vector list)
     return r->subgraphs ? flat_status(r->flat) : err_no_memory(r->f.err);
 }
 
+/* What operators read, also in subgraphs that do not run. */
+static assay_status count_constants(tfl_reader *r, tfl_subgraph *s)
+{
+    TRY(tfl_read_tensors(r, s));
+    for (uint32_t i = 0; i < s->operators.n && !r->flat->failed; i++) {
+        flat_vector in = flat_list(r->flat, flat_table_at(r->flat, s->operators, i), O_INPUTS, 4);
+        for (uint32_t k = 0; k < in.n && k < TFL_MAX_ITEMS; k++) {
+            int64_t at = flat_i32_at(r->flat, in, k);
+            if (at >= 0 && at < s->n_tensors)
+                tfl_count_constant(r, &s->tensors[at]);
+        }
+    }
+    return flat_status(r->flat);
+}
+
 /* The main subgraph is the first; what other signatures run is another model in the same file. */
 static void read_signatures(tfl_reader *r, flat_vector list)
 {
@@ -363,6 +378,8 @@ static assay_status read_model(tfl_reader *r)
     if (r->n_subgraphs == 0)
         return err_fail(r->f.err, ASSAY_ERR_MALFORMED, "the model has no subgraph");
     TRY(read_main(r));
+    for (uint32_t i = 0; i < r->n_subgraphs; i++)
+        TRY(count_constants(r, &r->subgraphs[i]));
     read_signatures(r, flat_list(r->flat, m, M_SIGNATURES, 4));
     return flat_status(r->flat);
 }

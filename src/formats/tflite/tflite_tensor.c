@@ -118,6 +118,16 @@ static void read_tensor(tfl_reader *r, flat_table t, tfl_tensor *x)
         read_quant(r, t, x);
 }
 
+void tfl_count_constant(tfl_reader *r, tfl_tensor *t)
+{
+    uint64_t n = 1;
+    for (int d = 0; d < t->rank; d++)
+        n = sat_mul(n, t->dims[d] < 0 ? 0 : (uint64_t)t->dims[d]);
+    if (t->length && !t->counted)
+        foreign_count(&r->f, n, t->length);
+    t->counted = true;
+}
+
 assay_status tfl_read_tensors(tfl_reader *r, tfl_subgraph *s)
 {
     flat_vector list = flat_list(r->flat, s->table, 0, 4);

@@ -72,6 +72,8 @@ static void layers_have_the_names_and_layout_of_the_source(void **state)
     assert_true(str_is(ir_value_at(m, clip->outputs[0])->name, "conv/Relu6"));
     assert_true(str_is(node_of(m, "MaxPool", 0)->domain, "assay.nhwc"));
     assert_non_null(node_of(m, "Softmax", 0));
+    assert_int_equal(m->stored.tensors, 5);
+    assert_int_equal(m->stored.elements, 108 + 4 + 36 + 2 + 20);
     assert_true(has_note(m, "dynamic-input"));
     ir_model_free(m);
 }
