@@ -375,6 +375,20 @@ static assay_status export_graph(exporting *x)
     return ASSAY_OK;
 }
 
+/* What a graph takes and gives needs a rank, or no type at all (within a node). */
+static void complete_types(exporting *x, const ir_id *ids, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        ir_value *v = ir_value_at(x->k.m, ids[i]);
+        const op_info *found = kit_info(&x->k, ids[i]);
+        if (v->declared.kind != IR_KIND_TENSOR || v->declared.rank >= 0)
+            continue;
+        v->declared = found && found->rank >= 0
+                          ? ir_tensor_type(x->k.m, v->declared.dtype, found->rank, found->dims)
+                          : (ir_type){.kind = IR_KIND_NONE};
+    }
+}
+
 static assay_status export_graphs(exporting *x)
 {
     x->n_real = x->k.m->values.n;
@@ -386,6 +400,9 @@ static assay_status export_graphs(exporting *x)
     for (uint32_t g = 0; g < x->k.n_graphs; g++) {
         x->graph = x->k.graphs[g];
         TRY(export_graph(x));
+        const ir_graph *graph = ir_graph_at(x->k.m, x->graph);
+        complete_types(x, graph->inputs.items, graph->inputs.n);
+        complete_types(x, graph->outputs.items, graph->outputs.n);
     }
     if (uses)
         kit_drop_unused(&x->k, uses, before);
