@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A generation component by component, over steps and with and without guidance."""
+"""A generation component by component, over steps, guidance and resolution."""
 import assay
 
 r = assay.pipeline("sd21", height=512, width=512, steps=30, guidance_scale=7.5)
@@ -20,3 +20,13 @@ print("\nGuidance: above 1 every step has two passes")
 for guidance in (1.0, 7.5):
     one = assay.pipeline("sd21", height=512, width=512, steps=30, guidance_scale=guidance)
     print(f"  {guidance:4} {one.passes_per_step} passes {one.total_macs / 1e12:8.2f} TMACs")
+
+print("\nResolution: attention makes the UNet grow faster than the number of pixels")
+first = None
+for side in (512, 768, 1024):
+    one = assay.pipeline("sd21", height=side, width=side, steps=30, guidance_scale=7.5)
+    first = first or one
+    unet = one.macs_per_pass / first.macs_per_pass
+    total = one.total_macs / first.total_macs
+    size = f"{side}x{side}"
+    print(f"  {size:9} {one.total_macs / 1e12:8.2f} TMACs  UNet {unet:.2f}x  total {total:.2f}x")

@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 import unittest
-from typing import Any, Callable
+from typing import Any, Callable, Dict
 
 import assay
 from support import ROOT, InFolder, needs_engine, needs_torch, neg
@@ -269,6 +269,16 @@ class ImageGeneration(InFolder):
                 print(f"UNet per step: {profiling_data['macs_per_step_str']}")
 
         said = printed(session)
+        for line in (
+            r"^  Parameters +865\.91M$",
+            r"^  FLOPs +83\.45 TFLOPs$",
+            r"^  MACs +41\.52 TMACs$",
+            r"^  FLOPs per step +1\.62 TFLOPs$",
+            r"^  MACs per step +804\.26 GMACs$",
+            r"^  Steps +50$",
+            r"^  Inference time +not measured$",
+        ):
+            self.assertRegex(said, re.compile(line, re.M))
         self.assertIn("Parameters: 865.91M", said)
         self.assertIn("UNet per step: 804.26 GMACs", said)
         image, filepath, seed, profiling_data = generate_image(
@@ -445,33 +455,48 @@ class ImageGeneration(InFolder):
         self.assertEqual(profiler.measure_unet_macs(pipe, 512, 512, "prompt", 1.0) * 2, unet_macs)
         self.assertEqual(summary["total_macs"], 30 * unet_macs + vae_macs + text_macs)
 
-    def test_example_scripts(self) -> None:
-        folder = os.path.join(
-            os.path.dirname(__file__), "..", "..", "..", "bindings", "python", "examples"
+    def example(self, name: str) -> str:
+        done = subprocess.run(
+            [sys.executable, os.path.join(ROOT, "bindings", "python", "examples", name)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=3000,
         )
-        for name, words in (
-            ("example_profiling.py", "resolution"),
-            ("example_profiling_detailed.py", "VAE"),
-            ("test_profiler_standalone.py", "well"),
-        ):
-            done = subprocess.run(
-                [sys.executable, os.path.join(folder, name)],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                check=False,
-                timeout=3000,
-            )
-            self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertIn(words, done.stdout)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def totals(self, said: str, title: str) -> Dict[str, float]:
+        """Rows of "NAME ... N TMACs" below a title."""
+        block = said.split(title, 1)[1].split("\n\n", 1)[0]
+        return {a: float(b) for a, b in re.findall(r"^  +(\S+).*? ([\d.]+) TMACs", block, re.M)}
+
+    def counted(self, **sizes: Any) -> float:
+        sizes = {"height": 512, "width": 512, "steps": 30, "guidance_scale": 7.5, **sizes}
+        return round(assay.pipeline("sd21", **sizes).total_macs / 1e12, 2)
+
+    def test_basic_example_is_right(self) -> None:
+        said = self.example("example_profiling.py")
+        profile = assay.pipeline("sd21", height=512, width=512, steps=50, guidance_scale=7.5)
+        for key in ("params_str", "total_flops_str", "total_macs_str", "macs_per_step_str"):
+            self.assertIn(f" {getattr(profile, key)}\n", said)
+        rows = re.findall(r"^   (\S+) +\S+ +(\d+) steps +(\S+ \S+)$", said, re.M)
+        self.assertEqual(
+            rows,
+            [
+                (name, str(p.num_inference_steps), p.total_macs_str)
+                for name in ("sd15", "sd21", "sdxl", "pixart-512", "flux-schnell")
+                for p in [assay.pipeline(name)]
+            ],
+        )
+        self.assertEqual(
+            re.findall(r"^ +\d+ x \d+ +([\d.]+) GMACs a step +([\d.]+) times$", said, re.M),
+            [("804.3", "1.00"), ("2149.1", "2.67"), ("4675.0", "5.81")],
+        )
 
     def test_detailed_example_is_right(self) -> None:
-        script = os.path.join(
-            ROOT, "bindings", "python", "examples", "example_profiling_detailed.py"
-        )
-        said = subprocess.run(
-            [sys.executable, script], stdout=subprocess.PIPE, text=True, check=True, timeout=300
-        ).stdout
+        said = self.example("example_profiling_detailed.py")
         rows = re.findall(r"^  (\w+) +([\d.]+) GMACs a call +(\d+) calls", said, re.M)
         told = {name: (float(macs), int(calls)) for name, macs, calls in rows}
         self.assertEqual(told["unet"], (402.13, 60))
@@ -480,6 +505,23 @@ class ImageGeneration(InFolder):
         assert found, said
         total = float(found[1])
         self.assertAlmostEqual(sum(macs * calls for macs, calls in told.values()), total, delta=1)
+        self.assertEqual(
+            self.totals(said, "\nSteps"),
+            {str(n): self.counted(steps=n) for n in (20, 30, 50)},
+        )
+        self.assertEqual(
+            self.totals(said, "\nGuidance"),
+            {str(g): self.counted(guidance_scale=g) for g in (1.0, 7.5)},
+        )
+        self.assertEqual(
+            self.totals(said, "\nResolution"),
+            {f"{n}x{n}": self.counted(height=n, width=n) for n in (512, 768, 1024)},
+        )
+        self.assertEqual(re.findall(r"UNet ([\d.]+)x", said), ["1.00", "2.67", "5.81"])
+
+    def test_standalone_example_counts(self) -> None:
+        total = assay.pipeline("sd21", height=512, width=512, steps=30, guidance_scale=7.5)
+        self.assertIn(total.total_macs_str, self.example("test_profiler_standalone.py"))
 
 
 class Documents(InFolder):

@@ -94,6 +94,29 @@ def _saved(image: Any, folder: str, model_id: str, seed: int) -> Optional[str]:
     return path
 
 
+# What the block shows: a label, and the key of its text.
+_BLOCK = (
+    ("Parameters", "params_str"),
+    ("FLOPs", "total_flops_str"),
+    ("MACs", "total_macs_str"),
+    ("FLOPs per step", "flops_per_step_str"),
+    ("MACs per step", "macs_per_step_str"),
+    ("Steps", "num_inference_steps"),
+    ("Inference time", "inference_time_str"),
+)
+
+
+def profile_block(data: Dict[str, Any]) -> str:
+    """The lines that :func:`generate_image` prints; empty if nothing was profiled."""
+    if not data.get("enabled") and not data.get("partial"):
+        return ""
+    lines = [f"Compute profile of {data.get('title') or data.get('model')}"]
+    if data.get("partial"):
+        lines.append(f"  Partial: {data.get('error')}")
+    lines += [f"  {label:<15} {data[key]}" for label, key in _BLOCK if key in data]
+    return "\n".join(lines)
+
+
 def generate_image(
     model_id: str,
     prompt: str = "",
@@ -107,8 +130,8 @@ def generate_image(
     output_dir: Optional[str] = None,
     pipe: Any = None,
 ) -> Tuple[Any, Optional[str], int, Dict[str, Any]]:
-    """``(image, filepath, seed, profiling_data)``; see the module. A profile that fails never stops
-    the generation."""
+    """``(image, filepath, seed, profiling_data)``; see the module. Prints the costs. A profile that
+    fails never stops the generation."""
     pipe = get_model_manager().load_model(model_id) if pipe is None else pipe
     seed = random.randrange(2**32) if seed is None else int(seed)
     image, path, took = None, None, None
@@ -137,14 +160,17 @@ def generate_image(
         )
     profiler = create_profiler(enable_profiling)
     data = profiler.summarize_macs(pipe, height, width, num_inference_steps, prompt, guidance_scale)
-    if data.get("enabled"):
+    counted = data.get("enabled") or data.get("partial")
+    if counted:
         data["model"] = model_id
-    if took is not None and data.get("enabled"):
+    if took is not None and counted:
         data.update(
             inference_time_seconds=took,
             inference_time_str=f"{took:.2f}s",
             tflops_per_second=data["total_flops"] / took / 1e12 if took else None,
         )
+    if counted:
+        print(profile_block(data))
     return image, path, seed, data
 
 
