@@ -140,7 +140,8 @@ static const option_row rows[] = {
          "by this CPU."},
     {OPTION("seed", INT, model.seed, "@run export"), .value = "N", .needs = "measure", .min = 0,
      .max = INT64_MAX, .about = "Set the seed of random weights and inputs. Default: 0."},
-    {OPTION("strict", FLAG, model.strict, "graph profile bench layers memory check map fuse scale"),
+    {OPTION("strict", FLAG, model.strict,
+            "graph profile bench layers memory check map fuse scale pipeline"),
      .about = "Exit 4 if anything was assumed or is unknown."},
 };
 OPTION_TOPIC(options_model, "Model", rows);

@@ -38,6 +38,14 @@ static assay_status count_pipeline(job_pipeline *p, const char *model, const ass
     return run_pipeline(p, o, err);
 }
 
+static assay_status judge_strict(const assay_options *o, const job_pipeline *p, assay_error *err)
+{
+    const pipeline_result *r = &p->diffusion;
+    if (!o->model.strict || p->is_language || !r->partial)
+        return ASSAY_OK;
+    return err_fail(err, ASSAY_ERR_UNSUPPORTED, "strict: " STR_FMT, STR_ARG(r->error));
+}
+
 assay_status assay_pipeline(const char *model, const assay_options *options, assay_result **out,
                             assay_error *err)
 {
@@ -56,7 +64,8 @@ assay_status assay_pipeline(const char *model, const assay_options *options, ass
     assay_status s = count_pipeline(p, model, o, err);
     r->kind = p->is_language ? &language_kind : &diffusion_kind;
     r->data = p->is_language ? (void *)&p->language : (void *)&p->diffusion;
-    return api_hand_result(s, r, out, err);
+    TRY(api_hand_result(s, r, out, err));
+    return judge_strict(o, p, err);
 }
 
 assay_status assay_pipeline_measure(assay_result *pipeline, const assay_options *options,

@@ -8,6 +8,7 @@ typedef struct showing {
     assay_result *list[CLI_MAX_WORDS];
     size_t n;
     assay_store *store; /* or NULL */
+    int code;           /* of --strict */
 } showing;
 
 static bool writes_record(const cli_args *a)
@@ -32,8 +33,13 @@ static int run_all(cli_args *a, showing *s)
     int words = a->n_words ? a->n_words : 1; /* none with --pipeline-file */
     for (int i = 0; i < words; i++) {
         const char *word = a->n_words ? a->words[i] : NULL;
-        if (assay_pipeline(word, a->options, &s->list[s->n], &err) != ASSAY_OK)
-            return cli_complain(&err);
+        int strict = ASSAY_OK; /* --strict: the result is shown all the same */
+        if (assay_pipeline(word, a->options, &s->list[s->n], &err) != ASSAY_OK) {
+            strict = cli_complain(&err);
+            if (!s->list[s->n])
+                return strict;
+        }
+        s->code = s->code ? s->code : strict;
         s->n++;
         int code = refuse_useless(a, s->list[s->n - 1]);
         if (code)
@@ -84,6 +90,7 @@ static int run_pipeline(cli_args *args)
         code = keep_all(args, &s);
     if (!code)
         code = show_all(&j, &s);
+    code = code ? code : s.code;
     for (size_t i = 0; i < s.n; i++)
         assay_result_free(s.list[i]);
     assay_store_close(s.store);

@@ -87,7 +87,10 @@ typedef struct pipeline_shape {
 
 typedef struct pipeline_result {
     const char *kind; /* "diffusion"; switched off: what the model is, NULL when nobody knows it */
-    bool enabled;     /* false: profiling was switched off and nothing but the model is filled */
+    bool enabled;     /* false: profiling was switched off, or `partial` */
+    bool partial;     /* a component is not counted: totals are those of the others */
+    bool counted;     /* false: switched off, and nothing but the model is filled */
+    str error;        /* what is not counted, in a sentence */
     str model, title;
     const char *model_component; /* "unet" or "transformer" */
     bool has_unet, has_transformer;

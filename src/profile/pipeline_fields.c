@@ -209,10 +209,23 @@ static const field pipeline_rows[] = {
           .absent = FIELD_NULL),
     FIELD(pipeline_result, model, STR, NONE, "Model", "The pipeline as the user named it."),
     FIELD(pipeline_result, enabled, BOOL, NONE, NULL,
-          "false: profiling was switched off, and nothing follows."),
-    {.kind = FIELD_SPLICE, .of = &cost_fields, .when_at = 1 + offsetof(pipeline_result, enabled)},
+          "false: profiling was switched off and nothing follows, or a component is unknown."),
+    FIELD(pipeline_result, partial, BOOL, NONE, NULL,
+          "Whether a component is not counted. Totals are those of the other components.",
+          .absent = FIELD_OMIT_ZERO),
+    FIELD(pipeline_result, error, STR, NONE, NULL, "What is not counted.", .absent = FIELD_OMIT),
+    {.kind = FIELD_SPLICE, .of = &cost_fields, .when_at = 1 + offsetof(pipeline_result, counted)},
 };
-static const fields pipeline_fields = FIELDS(pipeline_result, pipeline_rows);
+
+static bool finish_pipeline(field_reader *r, void *base)
+{
+    pipeline_result *p = base;
+    (void)r;
+    p->counted = p->enabled || p->partial;
+    return true;
+}
+static const fields pipeline_fields = FIELDS(pipeline_result, pipeline_rows,
+                                             .finish = finish_pipeline);
 const result_kind diffusion_kind = {.schema = "assay.pipeline",
                                     .version = 1,
                                     .name = "pipeline",

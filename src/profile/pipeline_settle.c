@@ -150,7 +150,7 @@ static str time_text(double seconds, arena *a)
 
 bool pipeline_settle(pipeline_result *r, arena *a)
 {
-    if (!r->enabled)
+    if (!r->counted)
         return true;
     r->has_unet = r->model_component && strcmp(r->model_component, "unet") == 0;
     r->has_transformer = !r->has_unet;

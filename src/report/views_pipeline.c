@@ -7,29 +7,31 @@
 /* ---- diffusion ---- */
 
 static const view_line_row off_lines[] = {
-    {.text = "Profiling is switched off.", .when = "enabled=false"},
+    {.text = "Profiling is switched off.", .when = "enabled=false,!partial"},
 };
 
 static const view_fact_row diffusion_facts[] = {
-    VIEW_FACT("Total MACs", "{total_macs_str:text}",
-              "{steps_run:whole step}, {batch:whole image}, latents {latent_shape:shape}",
-              "total_macs"),
-    VIEW_FACT("Total FLOPs", "{total_flops_str:text}", NULL, "total_flops"),
+    VIEW_FACT(
+        "Total MACs", "{total_macs_str:text}",
+        "[{?+partial:partial · }]{steps_run:whole step}, {batch:whole image}, latents {latent_shape:shape}",
+        "total_macs"),
+    VIEW_FACT("Total FLOPs", "{total_flops_str:text}", "[{?+partial:partial}]", "total_flops"),
     VIEW_FACT("MACs per step", "{macs_per_step_str:text}",
-              "the {model_component:text}, guidance included", "macs_per_step"),
-    VIEW_FACT("FLOPs per step", "{flops_per_step_str:text}", NULL, "flops_per_step"),
+              "the {model_component:text}, guidance included", "+macs_per_step/!partial"),
+    VIEW_FACT("FLOPs per step", "{flops_per_step_str:text}", NULL, "+flops_per_step/!partial"),
     VIEW_FACT("MACs per pass", "{macs_per_pass_str:text}",
               "{?passes_per_step=1:one pass per step}|{passes_per_step:text} passes per step",
-              "macs_per_pass"),
+              "+macs_per_pass/!partial"),
     VIEW_FACT("MACs per step, all", "{amortised_macs_per_step_str:text}",
               "amortised: total divided by steps", "amortised_macs_per_step"),
     VIEW_FACT("Text encoders", "{text_encoder_macs_str:text}",
               "{?prompts=2:prompt and negative prompt}|{?prompts=1:one prompt}|none",
-              "text_encoder_macs"),
-    VIEW_FACT("VAE", "{vae_macs_str:text}", "[{?+strength:encode and }]decode", "vae_macs"),
+              "+text_encoder_macs/!partial"),
+    VIEW_FACT("VAE", "{vae_macs_str:text}", "[{?+strength:encode and }]decode",
+              "+vae_macs/!partial"),
     VIEW_FACT("Parameters", "{total_params:si2}",
               "of the {model_component:text}[; {pipeline_params:si2} in all components]",
-              "total_params"),
+              "+total_params/!partial"),
 };
 static const view_line_row untimed_lines[] = {
     {.text = "Inference time is not measured; --measure runs the components.",
@@ -208,8 +210,8 @@ static const view_column side_columns[] = {
     VIEW_NUMBER("Decode MACs", "[{decode.macs:si}]"),
     VIEW_NUMBER("Cache", "[{kv_cache.bytes:bytes}]"),
     VIEW_NUMBER("Memory to serve", "[{memory.serve_bytes:bytes}]"),
-    VIEW_NUMBER("Total MACs", "[{total_macs:si}]"),
-    VIEW_NUMBER("Total FLOPs", "[{total_flops:si}]"),
+    VIEW_NUMBER("Total MACs", "[{total_macs:si}][{?+partial: (partial)}]"),
+    VIEW_NUMBER("Total FLOPs", "[{total_flops:si}][{?+partial: (partial)}]"),
     VIEW_NUMBER("Relative to the first", "[{total_macs/^pipelines.0.total_macs:ratio}]"),
 };
 static const view_table_row side_tables[] = {

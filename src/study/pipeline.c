@@ -219,6 +219,19 @@ static assay_status measure(running *r, const pipeline_part *part, pipeline_comp
     return s;
 }
 
+static void leave_out(running *r, const pipeline_component *c)
+{
+    pipeline_result *out = r->out;
+    str text = str_printf(r->arena, "Component " STR_FMT " is not counted: " STR_FMT,
+                          STR_ARG(c->name), STR_ARG(c->error));
+    out->enabled = false;
+    out->partial = true;
+    if (!out->error.n)
+        out->error = text;
+    notes_add(&out->warnings, "unknown-component", c->name,
+              "Totals include the other components only.", STR_FMT, STR_ARG(text));
+}
+
 /* Of a folder, what cannot be counted is said and left out: the rest still has an answer. */
 static assay_status take_part(running *r, const pipeline_part *part, uint64_t calls)
 {
@@ -244,10 +257,7 @@ static assay_status take_part(running *r, const pipeline_part *part, uint64_t ca
             c->error = str_copy(r->arena, str_of(mine.message));
     }
     if (c->error.n)
-        notes_add(&out->warnings, "unknown-component", c->name,
-                  "Totals include the other components only.",
-                  "Component " STR_FMT " is not counted: " STR_FMT, STR_ARG(c->name),
-                  STR_ARG(c->error));
+        leave_out(r, c);
     c->total_macs = sat_mul(c->macs, calls);
     c->total_flops = sat_mul(c->flops, calls);
     return ASSAY_OK;
@@ -390,6 +400,7 @@ assay_status pipeline_run(const pipeline_plan *plan, const pipeline_settings *s,
     running r = {.plan = plan, .s = s, .arena = a, .out = out, .err = err};
     *out = (pipeline_result){.kind = "diffusion",
                              .enabled = true,
+                             .counted = true,
                              .model = plan->model,
                              .title = plan->title,
                              .inference_time_s = NAN,

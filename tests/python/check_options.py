@@ -406,6 +406,7 @@ MODEL_BASES: List[Tuple[str, str, List[str]]] = [
 PAIRS = {
     **{f"{c} {o}": s for c in ("profile", "bench", "layers") for o, s in MODEL_RUN.items()},
     **{f"profile {o}": s for o, s in SECTIONS.items()},
+    "pipeline strict": Sample(base=["odd"], seen=exits(4)),
     "check ops": Sample("rules.json", also=["--json"]),
     "profile lens": Sample("torch", shows=lambda j: j["lens"] == "torch"),
     "profile columns": Sample(
@@ -615,6 +616,11 @@ def prepare() -> bool:
     (work / "machine.json").write_bytes((ROOT / "tests/data/machine.json").read_bytes())
     (work / "train.json").write_text('{"model": {"net_type": "resnet18", "num_classes": 10}}')
     (work / "tiny.json").write_text('{"model": {"net_type": "lenet", "num_classes": 7}}')
+    (work / "odd" / "unet").mkdir(parents=True)
+    (work / "odd" / "model_index.json").write_text(
+        '{"_class_name": "StableDiffusionPipeline", "unet": ["diffusers", "UNetOfTomorrow"]}'
+    )
+    (work / "odd" / "unet" / "config.json").write_text('{"_class_name": "UNetOfTomorrow"}')
     (work / "rules.json").write_text(json.dumps(RULES))
     (work / "bad.jsonl").write_text('{"schema": "assay.history/1"}\n{"tags": []}\n')
     (work / "pipe.json").write_text(json.dumps(PIPE))

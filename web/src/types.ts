@@ -2685,8 +2685,12 @@ export interface Pipeline {
     kind: string | null;
     /** The pipeline as the user named it. */
     model: string;
-    /** false: profiling was switched off, and nothing follows. */
+    /** false: profiling was switched off and nothing follows, or a component is unknown. */
     enabled: boolean;
+    /** Whether a component is not counted. Totals are those of the other components. */
+    partial?: true;
+    /** What is not counted. */
+    error?: string;
     /** Name of the pipeline. */
     title?: string;
     /** The denoiser: unet or transformer. */

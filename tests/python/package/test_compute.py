@@ -312,7 +312,19 @@ class Objects(unittest.TestCase):
         pipe.vae = component({"_class_name": "AutoencoderOfTomorrow"})
         data = self.profiler.profile_pipeline(pipe, (1, 3, 512, 512), 30)
         self.assertEqual(data["total_params"], 865910724)
-        self.assertTrue(any(c.get("error") for c in data["components"]))
+        self.assertEqual([bool(c.get("error")) for c in data["components"]].count(True), 1)
+        self.assertEqual((data["enabled"], data["partial"]), (False, True))
+        self.assertTrue(data["error"])
+        self.assertEqual(self.profiler.last_error, data["error"])
+        self.profiler.profile_pipeline(sd21(), (1, 3, 512, 512), 30)
+        self.assertIsNone(self.profiler.last_error)
+
+    def test_an_unknown_denoiser_is_no_profile(self) -> None:
+        pipe = sd21()
+        pipe.unet = component({"_class_name": "UNetOfTomorrow"})
+        data = self.profiler.summarize_macs(pipe, 512, 512, 30)
+        self.assertEqual((data["enabled"], data["partial"]), (False, True))
+        self.assertIn("unet", self.profiler.last_error or "")
 
     def test_a_config_that_fails(self) -> None:
         class Explodes:

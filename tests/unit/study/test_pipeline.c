@@ -307,8 +307,10 @@ static void times_are_rounded(void **state)
                 {NAN, "\"not measured\""}};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        pipeline_result r = {
-            .enabled = true, .model_component = "unet", .inference_time_s = rows[i].seconds};
+        pipeline_result r = {.enabled = true,
+                             .counted = true,
+                             .model_component = "unet",
+                             .inference_time_s = rows[i].seconds};
         sbuf b = {0};
         arena *a = arena_new(1 << 20);
         assert_true(pipeline_settle(&r, a));

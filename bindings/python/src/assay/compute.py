@@ -209,7 +209,7 @@ class Summary(dict[str, Any]):
         """What a notebook shows."""
         from ._results import document
 
-        if not self.get("enabled"):
+        if not self.get("enabled") and not self.get("partial"):
             import html
 
             return f"<p>{html.escape(str(self.get('error', 'Profiling is off.')))}</p>"
@@ -225,14 +225,17 @@ class ComputeProfiler:
     def __init__(self) -> None:
         self.last_error: Optional[str] = None
 
-    def _failed(self, e: Exception) -> Summary:
-        try:
-            self.last_error = str(e) or type(e).__name__
-        except Exception:  # whatever it is, it is not to break the caller
-            self.last_error = type(e).__name__
+    def _say(self, error: str) -> None:
         import logging
 
-        logging.getLogger("assay").warning("The pipeline was not profiled: %s", self.last_error)
+        self.last_error = error
+        logging.getLogger("assay").warning("The pipeline was not profiled: %s", error)
+
+    def _failed(self, e: Exception) -> Summary:
+        try:
+            self._say(str(e) or type(e).__name__)
+        except Exception:  # whatever it is, it is not to break the caller
+            self._say(type(e).__name__)
         return Summary(_OFF, error=self.last_error)
 
     def _counted(self, pipe: Any, model_id: Optional[str], options: Mapping[str, Any]) -> Summary:
@@ -251,6 +254,8 @@ class ComputeProfiler:
                 ) as result:
                     summary = Summary(result.to_dict())
                     summary._shown = place.named(str(result), str(name))
+            if summary.get("partial"):
+                self._say(str(summary.get("error")))
             return _tuples(summary)
         except Exception as e:
             return self._failed(e)
