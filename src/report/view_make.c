@@ -91,11 +91,9 @@ static bool is_said(view *v, str text)
 
 static void put_line(view *v, const view_line_row *row, const field_value *of, str text)
 {
-    static const char *const marks[] = {[TONE_PLAIN] = "",
-                                        [TONE_GOOD] = "✓ ",
-                                        [TONE_FAIR] = "? ",
-                                        [TONE_POOR] = "⚠ ",
-                                        [TONE_DIM] = ""};
+    static const char *const marks[] = {[TONE_PLAIN] = "",  [TONE_GOOD] = "✓ ", [TONE_FAIR] = "? ",
+                                        [TONE_POOR] = "⚠ ", [TONE_DIM] = "",    [TONE_COMPUTE] = "",
+                                        [TONE_MEMORY] = "", [TONE_STRONG] = "", [TONE_BAR] = ""};
     view_tone tone = row->mark ? view_tone_of(fields_get(of, row->mark).text) : row->tone;
     if (row->mark)
         text = str_printf(v->a, "%s" STR_FMT, marks[tone], STR_ARG(text));

@@ -5,11 +5,10 @@
 
 enum { SHORT_TABLE = 12, WARNINGS_SHOWN = 5 };
 
-static const char *const tone_marks[] = {[TONE_PLAIN] = "",
-                                         [TONE_GOOD] = "✅ ",
-                                         [TONE_FAIR] = "⚠️ ",
-                                         [TONE_POOR] = "❌ ",
-                                         [TONE_DIM] = ""};
+static const char *const tone_marks[] = {
+    [TONE_PLAIN] = "",  [TONE_GOOD] = "✅ ", [TONE_FAIR] = "⚠️ ",
+    [TONE_POOR] = "❌ ", [TONE_DIM] = "",    [TONE_COMPUTE] = "",
+    [TONE_MEMORY] = "", [TONE_STRONG] = "", [TONE_BAR] = ""};
 
 static void put_facts(sbuf *out, const view_part *p)
 {
