@@ -73,7 +73,7 @@ static void add_op(cli_table *t, const assay_op_info *op)
 }
 
 static const cli_column op_columns[] = {{.title = "operator"},
-                                        {.title = "type"},
+                                        {.title = "type", .drop = 2},
                                         {.title = "since version", .drop = 1},
                                         {.title = "operations", .wrap = true}};
 

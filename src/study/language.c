@@ -644,8 +644,8 @@ static assay_status run_language(asking *q)
     return language_settle(o, q->arena) ? ASSAY_OK : err_no_memory(q->err);
 }
 
-assay_status language_run(const language_settings *s, arena *a, language_result *out,
-                          assay_error *err)
+static assay_status run_with_prompt(const language_settings *s, int64_t prompt, arena *a,
+                                    language_result *out, assay_error *err)
 {
     asking q = {.s = s, .out = out, .arena = a, .err = err};
     q.weights = s->weights;
@@ -654,9 +654,24 @@ assay_status language_run(const language_settings *s, arena *a, language_result 
                              .enabled = true,
                              .model = s->model,
                              .family = str_of(s->row->family),
-                             .prompt_tokens = s->prompt_tokens ? s->prompt_tokens : 1024,
+                             .prompt_tokens = prompt,
                              .generate = s->generate ? s->generate : 128,
                              .batch = s->batch ? s->batch : 1};
     notes_init(&out->warnings, a);
     return run_language(&q);
+}
+
+/* A prompt that nobody chose is halved until the model has a position for every token. */
+assay_status language_run(const language_settings *s, arena *a, language_result *out,
+                          assay_error *err)
+{
+    enum { USUAL = 1024, LEAST = 64 };
+    int64_t prompt = s->prompt_tokens ? s->prompt_tokens : USUAL;
+    assay_status status = run_with_prompt(s, prompt, a, out, err);
+    while (status == ASSAY_ERR_USAGE && !s->prompt_tokens && prompt > LEAST) {
+        err_clear(err);
+        prompt /= 2;
+        status = run_with_prompt(s, prompt, a, out, err);
+    }
+    return status;
 }

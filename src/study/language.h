@@ -16,7 +16,7 @@ typedef struct language_settings {
     str model;
     const zoo_row *row;
     const zoo_args *args;                   /* may be NULL */
-    int64_t prompt_tokens, generate, batch; /* 0: 1024, 128, 1 */
+    int64_t prompt_tokens, generate, batch; /* 0: 1024 or what the model has room for, 128, 1 */
     ir_dtype
         weights; /* IR_UNDEFINED: the native type, of files if there are any, else of the configuration */
     ir_dtype

@@ -9,3 +9,5 @@ cut -d, -f1-5 out/all.csv
 "$ASSAY" pipeline sd99 || echo "exit $?"
 "$ASSAY" pipeline sd21 --sweep colour=3 || echo "exit $?"
 "$ASSAY" pipeline || echo "exit $?"
+"$ASSAY" pipeline gpt2 --json | grep -o '"prompt_tokens": [0-9]*' # of 1024 positions, 128 for what is generated
+"$ASSAY" pipeline gpt2 --prompt-tokens 1024 || echo "exit $?"
