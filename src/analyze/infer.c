@@ -328,7 +328,7 @@ static assay_status walk_node(walker *w, ir_id id, assay_error *err)
     else
         r->state[id] &= (uint8_t)~INFER_FOLDED;
     TRY(store_outputs(w, &c));
-    return infer_fill_view(r, &c);
+    return c.row->flags & OPF_VIEW ? infer_fill_view(r, &c) : ASSAY_OK;
 }
 
 /* ---- graphs ---- */

@@ -184,7 +184,7 @@ static assay_status fill_last(infer_result *r, op_info *x, int at, int64_t size,
 assay_status infer_fill_view(infer_result *r, op_ctx *c)
 {
     ir_id id = c->node->n_outputs ? c->node->outputs[0] : IR_NONE;
-    if (!(c->row->flags & OPF_VIEW) || id == IR_NONE || !op_has(c, 0) || c->in[0]->assumed)
+    if (id == IR_NONE || !op_has(c, 0) || c->in[0]->assumed)
         return ASSAY_OK;
     op_info *x = &r->info[id];
     int64_t elems = c->in[0]->kind == IR_KIND_TENSOR ? op_numel(c->in[0]) : -1;

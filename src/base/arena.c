@@ -178,14 +178,6 @@ bool arena_extend(arena *a, const void *p, size_t old_size, size_t size)
     return true;
 }
 
-void *arena_alloc_array(arena *a, size_t n, size_t size)
-{
-    size_t total;
-    if (__builtin_mul_overflow(n, size, &total))
-        return fail_arena(a);
-    return arena_alloc(a, total);
-}
-
 void *arena_copy(arena *a, const void *p, size_t size)
 {
     assert(p || !size);

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct arena arena;
 
@@ -17,8 +18,13 @@ typedef struct arena arena;
 arena *arena_new(size_t limit_bytes);
 void arena_free(arena *a); /* NULL is fine */
 
-void *arena_alloc(arena *a, size_t size);                 /* zeroed */
-void *arena_alloc_array(arena *a, size_t n, size_t size); /* checks the product */
+void *arena_alloc(arena *a, size_t size); /* zeroed */
+/* A product that overflows is more than any arena has. */
+static inline void *arena_alloc_array(arena *a, size_t n, size_t size)
+{
+    size_t total;
+    return arena_alloc(a, __builtin_mul_overflow(n, size, &total) ? SIZE_MAX : total);
+}
 void *arena_copy(arena *a, const void *p, size_t size);
 char *arena_strdup(arena *a, const char *s);
 char *arena_printf(arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -42,13 +42,13 @@ bool map_init(map *m, arena *a, uint32_t expected)
     return m->slots != NULL;
 }
 
-static bool holds(const struct map_slot *s, str key, uint32_t hash)
+static inline bool holds(const struct map_slot *s, str key, uint32_t hash)
 {
     return s->hash == hash && s->n == key.n && (key.n == 0 || memcmp(s->p, key.p, key.n) == 0);
 }
 
 /* The slot of key, or the empty one where it would go. */
-static struct map_slot *find(const map *m, str key, uint32_t hash)
+static inline struct map_slot *find(const map *m, str key, uint32_t hash)
 {
     assert(m->cap && (m->cap & (m->cap - 1)) == 0 && m->n < m->cap);
     uint32_t i = hash & (m->cap - 1);
@@ -96,7 +96,7 @@ __attribute__((noinline)) static bool grow(map *m)
 }
 
 /* The slot of key, which is given to it if it is new; NULL when memory is out. */
-static struct map_slot *slot_of(map *m, str key, uint32_t value, bool *is_new)
+static inline struct map_slot *slot_of(map *m, str key, uint32_t value, bool *is_new)
 {
     assert(m->arena && is_new && (key.p || !key.n));
     if (m->n >= m->cap / 4 * 3 && !grow(m))

@@ -20,6 +20,7 @@
 #define ONNX_MAX_GRAPH_DEPTH  32
 #define ONNX_MAX_TYPE_DEPTH   16
 #define ONNX_MAX_OPSETS       256
+#define ONNX_RECENT           64
 
 /* Names from files in sentences: quoted and cut. */
 #define NAME_FMT    "'%.*s'"
@@ -93,6 +94,8 @@ typedef struct onnx_reader {
     assay_error *err; /* never NULL */
     onnx_store *store;
     map atoms; /* strings that repeat: operators, domains, attribute names, dimension names */
+    str recent
+        [ONNX_RECENT]; /* of them, by length and first letter: most are found here without a hash */
     map opsets;
     onnx_lists lists;
     VEC(onnx_scope *) scopes; /* in the order they were met; nested ones follow their owners */

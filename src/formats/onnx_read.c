@@ -42,8 +42,11 @@ str onnx_name(onnx_reader *r, wire_field *f)
 str onnx_atom(onnx_reader *r, wire_field *f)
 {
     str s = onnx_name(r, f);
+    str *recent = &r->recent[(s.n ? s.n * 8 + (unsigned char)s.p[0] : 0) % ONNX_RECENT];
+    if (s.n && str_eq(*recent, s))
+        return *recent;
     if (map_intern(&r->atoms, r->m->arena, &s, 0) != MAP_NONE)
-        return s;
+        return *recent = s;
     err_no_memory(r->err);
     f->body.failed = true;
     return (str){NULL, 0};
@@ -51,7 +54,15 @@ str onnx_atom(onnx_reader *r, wire_field *f)
 
 str onnx_string(onnx_reader *r, wire_field *f)
 {
-    return cursor_str(&f->body, cursor_left(&f->body), r->m->arena, ONNX_MAX_STRING_BYTES);
+    uint64_t n = cursor_left(&f->body);
+    if (n == 0 || n > SOURCE_VIEW_MAX)
+        return cursor_str(&f->body, n, r->m->arena, ONNX_MAX_STRING_BYTES);
+    str s = str_copy(r->m->arena, onnx_name(r, f));
+    if (!s.p && !f->body.failed) {
+        err_no_memory(r->err);
+        f->body.failed = true;
+    }
+    return s;
 }
 
 str onnx_domain(onnx_reader *r, wire_field *f)

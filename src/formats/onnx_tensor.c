@@ -19,9 +19,6 @@ typedef struct tensor_in {
     str name;
     int64_t dtype;
     int64_t location_kind;
-    uint32_t rank;
-    int64_t dims[IR_MAX_RANK];
-    bool has_raw;
     uint64_t raw_at, raw_len;
     uint8_t field;         /* the typed field that holds data, or 0 */
     bool mixed;            /* more than one does */
@@ -30,7 +27,15 @@ typedef struct tensor_in {
     uint64_t string_bytes;
     bool has_location;
     str location, offset, length; /* external data */
+    uint32_t rank;
+    int64_t dims[IR_MAX_RANK]; /* of which `rank` are set: thousands of tensors have one or none */
 } tensor_in;
+
+static void begin_tensor(tensor_in *t, onnx_reader *r)
+{
+    memset(t, 0, offsetof(tensor_in, dims));
+    t->r = r;
+}
 
 /* ---- fields ---- */
 
@@ -58,7 +63,6 @@ ONNX_TEXT(on_name, tensor_in, name, onnx_string)
 static assay_status on_raw(void *self, wire_field *f)
 {
     tensor_in *t = self;
-    t->has_raw = true;
     t->raw_at = f->body.pos;
     t->raw_len = cursor_left(&f->body);
     return ASSAY_OK;
@@ -406,7 +410,8 @@ static assay_status tensor_failed(const tensor_in *in, assay_status s)
 
 assay_status onnx_read_tensor(onnx_reader *r, cursor *body, ir_tensor **out)
 {
-    tensor_in in = {.r = r};
+    tensor_in in;
+    begin_tensor(&in, r);
     TRY(wire_walk(body, &tensor_message, &in));
     assay_status s = make_tensor(&in, out);
     return s == ASSAY_OK ? s : tensor_failed(&in, s);
@@ -454,8 +459,9 @@ static bool indices_fit(const sparse_in *s)
 
 assay_status onnx_read_sparse(onnx_reader *r, cursor *body, ir_tensor **out)
 {
-    sparse_in s = {.shape = {.r = r}};
+    sparse_in s = {.values = NULL};
     uint64_t n = 0;
+    begin_tensor(&s.shape, r);
     TRY(wire_walk(body, &sparse_message, &s));
     if (!s.values)
         return err_fail(r->err, ASSAY_ERR_MALFORMED, "a sparse tensor has no values");

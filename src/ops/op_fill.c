@@ -14,13 +14,24 @@ static assay_status constant_list(op_ctx *c, ir_dtype t, const char *name)
     return op_set(c, 0, t, 1, &(const int64_t){a ? (int64_t)a->n : -1});
 }
 
+/* Its dims stay where they are: in the model. */
+static assay_status set_shape_of_tensor(op_ctx *c, const ir_tensor *t)
+{
+    TRY(op_set_unknown(c, 0, t->dtype));
+    if (c->n_out > 0) {
+        c->out[0].rank = t->rank;
+        c->out[0].dims = t->dims;
+    }
+    return ASSAY_OK;
+}
+
 static assay_status constant(op_ctx *c)
 {
     const ir_attr *a = ir_attr_find(c->node, "value");
     if (!a || a->kind != IR_ATTR_TENSOR)
         a = ir_attr_find(c->node, "sparse_value");
     if (a && (a->kind == IR_ATTR_TENSOR || a->kind == IR_ATTR_SPARSE) && a->v.tensor)
-        return op_set(c, 0, a->v.tensor->dtype, a->v.tensor->rank, a->v.tensor->dims);
+        return set_shape_of_tensor(c, a->v.tensor);
     if (op_attr_has(c, "value_int"))
         return op_set_scalar(c, 0, IR_INT64);
     if (op_attr_has(c, "value_float"))
