@@ -101,7 +101,13 @@ typedef struct count_stored {
 } count_stored;
 /* Where a file holds the weight, as it lies there; else float32 at the native type of `r`, which may be NULL. */
 count_stored count_stored_as(const infer_result *r, const ir_tensor *t);
-void count_dtype(profile *p, profile_bytes_by_dtype *rows, const count_stored *s, uint64_t elems);
+typedef struct dtype_sums {
+    arena *arena;
+    profile_bytes_by_dtype *rows;
+    uint32_t n;
+} dtype_sums;
+bool count_dtypes_begin(dtype_sums *sums, arena *a);
+void count_dtype(dtype_sums *sums, const count_stored *s, uint64_t elems);
 /* Which constants are parameters (SPEC.md, Counting); count_weights.c. */
 assay_status count_weights(infer_result *r, profile *p, weights *w, assay_error *err);
 /* Which operators are load-time work (count_load.c). The first call marks those whose content is not followed;

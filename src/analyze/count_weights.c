@@ -179,19 +179,27 @@ count_stored count_stored_as(const infer_result *r, const ir_tensor *t)
                           .as_declared = !native};
 }
 
-void count_dtype(profile *p, profile_bytes_by_dtype *rows, const count_stored *s, uint64_t elems)
+void count_dtype(dtype_sums *sums, const count_stored *s, uint64_t elems)
 {
-    uint32_t k = 0, n = p->architecture.n_dtypes;
+    profile_bytes_by_dtype *rows = sums->rows;
+    uint32_t k = 0, n = sums->n;
     while (k < n && !str_eq(rows[k].name, s->name))
         k++;
     if (k == n && n < COUNT_DTYPES_MAX) {
-        rows[k].name = str_copy(p->arena, s->name);
+        rows[k].name = str_copy(sums->arena, s->name);
         rows[k].dtype = s->dtype;
-        p->architecture.n_dtypes++;
+        sums->n++;
     }
     k = k < COUNT_DTYPES_MAX ? k : COUNT_DTYPES_MAX - 1;
     rows[k].elements = sat_add(rows[k].elements, elems);
     rows[k].bytes = sat_add(rows[k].bytes, s->bytes);
+}
+
+bool count_dtypes_begin(dtype_sums *sums, arena *a)
+{
+    *sums = (dtype_sums){.arena = a};
+    sums->rows = ARENA_ARRAY(a, profile_bytes_by_dtype, COUNT_DTYPES_MAX);
+    return sums->rows != NULL;
 }
 
 static void add_to(uint64_t *sum, uint64_t n)
@@ -199,7 +207,7 @@ static void add_to(uint64_t *sum, uint64_t n)
     *sum = sat_add(*sum, n);
 }
 
-static void total_up(weigher *x, profile_bytes_by_dtype *rows)
+static void total_up(weigher *x, dtype_sums *sums)
 {
     profile_architecture *arch = &x->p->architecture;
     const ir_model *m = x->r->model;
@@ -217,10 +225,11 @@ static void total_up(weigher *x, profile_bytes_by_dtype *rows)
             add_to(&x->w->booked[x->w->owner[id]], x->w->elems[id]);
         const count_stored stored = count_stored_as(x->r, v->constant);
         add_to(&arch->weight_bytes, stored.bytes);
-        count_dtype(x->p, rows, &stored, x->w->elems[id]);
+        count_dtype(sums, &stored, x->w->elems[id]);
     }
     arch->trainable_parameters = arch->total_parameters;
-    arch->dtypes = rows;
+    arch->dtypes = sums->rows;
+    arch->n_dtypes = sums->n;
 }
 
 assay_status count_weights(infer_result *r, profile *p, weights *w, assay_error *err)
@@ -235,9 +244,9 @@ assay_status count_weights(infer_result *r, profile *p, weights *w, assay_error 
     w->elems = ARENA_ARRAY(a, uint64_t, n);
     w->owner = ARENA_ARRAY(a, ir_id, n);
     w->booked = ARENA_ARRAY(a, uint64_t, r->model->nodes.n + 1);
-    profile_bytes_by_dtype *rows = ARENA_ARRAY(p->arena, profile_bytes_by_dtype, COUNT_DTYPES_MAX);
-    if (!x.read || !x.reach || !of_weight || !w->cls || !w->fixed || !w->elems || !w->owner ||
-        !w->booked || !rows)
+    dtype_sums sums;
+    if (!count_dtypes_begin(&sums, p->arena) || !x.read || !x.reach || !of_weight || !w->cls ||
+        !w->fixed || !w->elems || !w->owner || !w->booked)
         return err_no_memory(err);
     for (uint32_t v = 0; v < n; v++)
         x.reach[v] = IR_NONE;
@@ -245,7 +254,7 @@ assay_status count_weights(infer_result *r, profile *p, weights *w, assay_error 
     find_reach(&x, 0);
     look_at_graph(&x, 0);
     count_unfold_weights(r, w, of_weight);
-    total_up(&x, rows);
+    total_up(&x, &sums);
     p->accounting.items = x.items.items;
     p->accounting.n_items = x.items.n;
     return arena_failed(p->arena) ? err_no_memory(err) : ASSAY_OK;

@@ -45,31 +45,58 @@ static assay_status list_largest(const ir_model *m, profile *p, assay_error *err
     return all && list ? ASSAY_OK : err_no_memory(err);
 }
 
-static void add_up(const ir_model *m, profile *p, profile_bytes_by_dtype *rows)
+static void add_sums(const ir_value *v, const count_stored *stored, profile *p)
+{
+    const uint64_t n = v->constant->n_elems;
+    profile_inventory *i = &p->inventory;
+    i->tensors++;
+    i->elements = sat_add(i->elements, n);
+    i->bytes = sat_add(i->bytes, stored->bytes);
+    if (v->flags & IR_VALUE_TRAINING)
+        i->training_elements = sat_add(i->training_elements, n);
+    if (v->flags & IR_VALUE_PARAM)
+        p->architecture.total_parameters = sat_add(p->architecture.total_parameters, n);
+    if (v->flags & IR_VALUE_BUFFER)
+        p->architecture.buffers = sat_add(p->architecture.buffers, n);
+}
+
+static bool list_files(const ir_model *m, profile *p)
+{
+    profile_file *files = ARENA_ARRAY(p->arena, profile_file, (size_t)m->n_files + 1);
+    for (uint32_t i = 0; files && i < m->n_files; i++)
+        files[i] = (profile_file){str_copy(p->arena, m->files[i].name), m->files[i].size_bytes};
+    p->inventory.files = files;
+    p->inventory.n_files = files ? m->n_files : 0;
+    return files != NULL;
+}
+
+static void add_up(const ir_model *m, profile *p, dtype_sums *all, dtype_sums *own)
 {
     profile_architecture *a = &p->architecture;
     for (ir_id id = 0; id < m->values.n; id++) {
         const ir_value *v = ir_value_at(m, id);
         if (!v->constant)
             continue;
-        bool param = v->flags & IR_VALUE_PARAM;
-        uint64_t *sum = param ? &a->total_parameters : &a->buffers;
-        *sum = sat_add(*sum, v->constant->n_elems);
         const count_stored stored = count_stored_as(NULL, v->constant);
+        add_sums(v, &stored, p);
+        count_dtype(all, &stored, v->constant->n_elems);
+        if (!(v->flags & (IR_VALUE_PARAM | IR_VALUE_BUFFER)))
+            continue;
         a->weight_bytes = sat_add(a->weight_bytes, stored.bytes);
-        count_dtype(p, rows, &stored, v->constant->n_elems);
-        p->inventory.tensors++;
+        count_dtype(own, &stored, v->constant->n_elems);
     }
-    a->dtypes = rows;
     a->trainable_parameters = a->total_parameters;
-    p->inventory.elements = sat_add(a->total_parameters, a->buffers);
-    p->inventory.bytes = a->weight_bytes;
+    a->dtypes = own->rows;
+    a->n_dtypes = own->n;
+    p->inventory.dtypes = all->rows;
+    p->inventory.n_dtypes = all->n;
 }
 
 assay_status inventory_run(const ir_model *m, profile *p, assay_error *err)
 {
-    profile_bytes_by_dtype *rows = ARENA_ARRAY(p->arena, profile_bytes_by_dtype, COUNT_DTYPES_MAX);
-    if (!rows)
+    dtype_sums all, own;
+    if (!count_dtypes_begin(&all, p->arena) || !count_dtypes_begin(&own, p->arena) ||
+        !list_files(m, p))
         return err_no_memory(err);
     p->model = str_copy(p->arena, m->name);
     p->format = str_copy(p->arena, m->format);
@@ -78,7 +105,7 @@ assay_status inventory_run(const ir_model *m, profile *p, assay_error *err)
     p->bottlenecks.threshold = BAND_COMPUTE_FROM;
     p->inventory.present = true;
     p->anything_assumed = true;
-    add_up(m, p, rows);
+    add_up(m, p, &all, &own);
     p->total_parameters = p->architecture.total_parameters;
     p->memory_plan.weights_bytes = p->memory_plan.peak_bytes = p->architecture.weight_bytes;
     notes_join(&p->warnings, &m->notes);

@@ -32,12 +32,11 @@ static const format_row formats[] = {
     {"ort", .suffix = ".ort", MAGIC("ORTM"), .at = 4,
      .what = "a model in ONNX Runtime's own format",
      .todo = "Use the ONNX file that it was converted from."},
-    {"pytorch", .suffix = ".pt", .what = "a PyTorch file", .todo = TORCH_EXPORT},
-    {"pytorch", .suffix = ".pth", .what = "a PyTorch file", .todo = TORCH_EXPORT},
-    {"pytorch", .suffix = ".pt2", .what = "a torch.export program", .todo = TORCH_EXPORT},
-    {"pytorch", .suffix = ".ckpt", .what = "a checkpoint", .todo = TORCH_EXPORT},
-    {"pytorch", .suffix = ".bin", .what = "a PyTorch weights file",
-     .todo = "Export its model with: optimum-cli export onnx --model FOLDER out/"},
+    {"pytorch", .suffix = ".pt", .reader = FORMAT_TORCH, .packed = true},
+    {"pytorch", .suffix = ".pth", .reader = FORMAT_TORCH, .packed = true},
+    {"pytorch", .suffix = ".pt2", .reader = FORMAT_TORCH, .packed = true},
+    {"pytorch", .suffix = ".ckpt", .reader = FORMAT_TORCH, .packed = true},
+    {"pytorch", .suffix = ".bin", .reader = FORMAT_TORCH, .packed = true},
     {"safetensors", .suffix = ".safetensors", .reader = FORMAT_SAFETENSORS},
     {"safetensors", .suffix = ".safetensors.index.json", .reader = FORMAT_SAFETENSORS},
     {"gguf", .suffix = ".gguf", .reader = FORMAT_GGUF, MAGIC("GGUF")},
@@ -88,15 +87,16 @@ static const format_row formats[] = {
     {"jax", .suffix = ".msgpack", .what = "a Flax weights file",
      .todo = "Convert it in Python: jax2onnx.to_onnx(), or jax2tf and then tf2onnx."},
     /* Told by their content alone. */
-    {"pytorch", MAGIC("PK\x03\x04"), .within = "data.pkl", .container = true,
-     .what = "a PyTorch file", .todo = TORCH_EXPORT},
+    {"pytorch", .reader = FORMAT_TORCH, MAGIC("PK\x03\x04"), .within = "/data.pkl"},
+    {"pytorch", .reader = FORMAT_TORCH, MAGIC("PK\x03\x04"), .within = "/data/0"},
+    {"pytorch", .reader = FORMAT_TORCH,
+     MAGIC("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19")},
     {"zip", MAGIC("PK\x03\x04"), .container = true, .what = "a zip archive",
      .todo = "Unpack it and use the model file inside. For a PyTorch model, run "
              "torch.onnx.export(model, example_input, 'model.onnx') in Python."},
     {"gzip", MAGIC("\x1f\x8b"), .container = true, .what = "a gzip archive",
      .todo = "Unpack it with gunzip and use the model file inside."},
-    {"pickle", MAGIC("\x80\x02"), .container = true,
-     .what = "a Python pickle, the format of old PyTorch files", .todo = TORCH_EXPORT},
+    {"pickle", MAGIC("\x80\x02"), .container = true, .what = PICKLE, .todo = PICKLE_EXPORT},
     {"pickle", MAGIC("\x80\x03"), .container = true, .what = PICKLE, .todo = PICKLE_EXPORT},
     {"pickle", MAGIC("\x80\x04\x95"), .container = true, .what = PICKLE, .todo = PICKLE_EXPORT},
     {"pickle", MAGIC("\x80\x05\x95"), .container = true, .what = PICKLE, .todo = PICKLE_EXPORT},
@@ -239,7 +239,7 @@ const format_row *format_of_file(const char *path)
     const format_row *named = format_by_suffix(str_of(path));
     const format_row *found = n ? format_by_content(head, n, size) : NULL;
     /* A suffix says more than the container: a .keras file is a zip archive. */
-    if (found && !(found->container && named && named->what))
+    if (found && !(found->container && named && (named->what || named->packed)))
         return found;
     if (!named && is_json(head, n))
         return first_of(FORMAT_CONFIG);

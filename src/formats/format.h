@@ -12,6 +12,7 @@ typedef enum format_reader {
     FORMAT_CONFIG, /* describes a built-in architecture: model_config.h */
     FORMAT_SAFETENSORS,
     FORMAT_GGUF,
+    FORMAT_TORCH,   /* torch.save and torch.jit.save */
     FORMAT_FOREIGN, /* a graph of its own operators: the row's `read` makes ours of it */
     FORMAT_READERS
 } format_reader;
@@ -24,6 +25,7 @@ typedef struct format_row {
     uint32_t n_magic, at;
     const char *within;    /* what its first FORMAT_HEAD bytes hold beside the magic; or NULL */
     bool container;        /* several formats look like this: a suffix says more */
+    bool packed;           /* it comes in such a container, whose content its reader looks at */
     foreign_read_fn *read; /* FORMAT_FOREIGN */
     const char *what;      /* what the file is, for those that are not read */
     const char *todo;      /* what to do with it, then */

@@ -9,6 +9,7 @@
 #include "formats/hf_config.h"
 #include "formats/hf_folder.h"
 #include "formats/safetensors.h"
+#include "formats/torch/torch.h"
 
 /* ---- what becomes of them ---- */
 
@@ -129,6 +130,13 @@ static assay_status load_gguf(stored_model *m, const char *path, assay_error *er
     return m->config_file.p ? ASSAY_OK : err_no_memory(err);
 }
 
+static assay_status load_torch(stored_model *m, const char *path, assay_error *err)
+{
+    weight_set *w = NULL;
+    TRY(torch_read(path, m->arena, &w, err));
+    return take_inventory(m, w, (str){0}, err);
+}
+
 /* ---- opening ---- */
 
 typedef assay_status load_fn(stored_model *m, const char *path, assay_error *err);
@@ -138,6 +146,7 @@ static load_fn *loader_of(const format_row *f, bool folder)
     static load_fn *const loaders[FORMAT_READERS] = {
         [FORMAT_SAFETENSORS] = load_safetensors,
         [FORMAT_GGUF] = load_gguf,
+        [FORMAT_TORCH] = load_torch,
     };
     return folder ? load_folder : f ? loaders[f->reader] : NULL;
 }

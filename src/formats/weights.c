@@ -165,6 +165,17 @@ assay_status weight_set_check_places(const weight_set *w, uint32_t first, uint64
 
 /* ---- no graph ---- */
 
+static uint32_t flags_of(const weight_item *x)
+{
+    static const uint32_t flags[] = {[WEIGHT_ROLE_PARAMETER] = IR_VALUE_PARAM,
+                                     [WEIGHT_ROLE_BUFFER] = IR_VALUE_BUFFER,
+                                     [WEIGHT_ROLE_OTHER] = IR_VALUE_NOT_PARAM,
+                                     [WEIGHT_ROLE_TRAINING] = IR_VALUE_NOT_PARAM |
+                                                              IR_VALUE_TRAINING};
+    weight_role by_type = x->integer ? WEIGHT_ROLE_BUFFER : WEIGHT_ROLE_PARAMETER;
+    return flags[x->role == WEIGHT_ROLE_UNTOLD ? by_type : x->role];
+}
+
 static bool add_constant(ir_model *m, const weight_item *x)
 {
     ir_dtype dtype = ir_dtype_by_name(x->stored);
@@ -181,8 +192,17 @@ static bool add_constant(ir_model *m, const weight_item *x)
         .stored = str_copy(m->arena, x->stored),
         .stored_bytes = x->size_bytes};
     t->size_bytes = ir_dtype_bytes(t->dtype, t->n_elems);
-    uint32_t flags = x->integer ? IR_VALUE_BUFFER : IR_VALUE_PARAM;
-    return ir_kit_const_of(m, 0, t->name, t, flags) != IR_NONE;
+    return ir_kit_const_of(m, 0, t->name, t, flags_of(x)) != IR_NONE;
+}
+
+static bool list_files(ir_model *m, const weight_set *w)
+{
+    m->files = ARENA_ARRAY(m->arena, ir_file, (size_t)w->files.n + 1);
+    for (uint32_t i = 0; m->files && i < w->files.n; i++)
+        m->files[i] = (ir_file){str_copy(m->arena, w->files.items[i].name),
+                                w->files.items[i].size_bytes};
+    m->n_files = m->files ? w->files.n : 0;
+    return m->files != NULL;
 }
 
 assay_status weights_inventory(const weight_set *w, size_t memory_limit, ir_model **out,
@@ -193,7 +213,7 @@ assay_status weights_inventory(const weight_set *w, size_t memory_limit, ir_mode
     m->format = w->format;
     m->file_size_bytes = w->file_bytes;
     m->inventory = true;
-    bool good = true;
+    bool good = list_files(m, w);
     for (uint32_t i = 0; i < w->items.n && good; i++)
         good = add_constant(m, &w->items.items[i]);
     notes_join(&m->notes, &w->notes);

@@ -10,11 +10,20 @@
 #include "base/map.h"
 #include "ir/graph.h"
 
+typedef enum weight_role {
+    WEIGHT_ROLE_UNTOLD, /* by its type: integers are buffers */
+    WEIGHT_ROLE_PARAMETER,
+    WEIGHT_ROLE_BUFFER,
+    WEIGHT_ROLE_OTHER,   /* a tensor of the model that is neither: a cache, a constant */
+    WEIGHT_ROLE_TRAINING /* not of the model: moments of an optimizer, averaged copies */
+} weight_role;
+
 typedef struct weight_item {
     str name;   /* in the file; NUL-terminated */
     str as;     /* the checkpoint's name for it when the format has names of its own; else empty */
     str stored; /* its type: "bfloat16" as numpy says, or the file's own word: "Q4_K" */
     bool integer; /* not a type that parameters have */
+    weight_role role;
     int rank;
     const int64_t *dims;
     uint64_t n_elems, size_bytes;
@@ -33,7 +42,7 @@ typedef struct weight_pair {
 
 typedef struct weight_set {
     arena *arena; /* borrowed: holds everything */
-    str format;   /* "safetensors", "gguf" */
+    str format;   /* "safetensors", "gguf", "pytorch" */
     VEC(weight_item) items;
     VEC(weight_file) files;
     VEC(weight_pair) metadata;

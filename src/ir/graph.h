@@ -154,6 +154,7 @@ enum {
     IR_VALUE_NOT_PARAM = 16,   /* marked as neither */
     IR_VALUE_OVERRIDABLE = 32, /* an initialiser that is also a graph input */
     IR_VALUE_TRANSPOSED = 64,  /* a weight whose last two dims a checkpoint has the other way */
+    IR_VALUE_TRAINING = 128,   /* of a checkpoint, not of the model: the state of an optimizer */
 };
 
 /* How a source stores real numbers as whole ones: real = scale * (stored - zero). Both are [1], or have one item for
@@ -197,6 +198,10 @@ typedef struct ir_function {
 } ir_function;
 
 typedef struct ir_model ir_model;
+typedef struct ir_file {
+    str name;
+    uint64_t size_bytes;
+} ir_file;
 
 /* Reads a constant's bytes as raw little-endian (packed) into buf of t->size_bytes. Supplied by the
  * format that made the model; absent for built-in architectures. */
@@ -220,6 +225,8 @@ struct ir_model {
     } stored;       /* all tensors with data in a foreign file, also those that became attributes */
     bool foreign;   /* operators of another format: rewrite_to_onnx() makes them ONNX */
     bool inventory; /* weights whose architecture is not known: constants and no graph */
+    struct ir_file *files; /* of an inventory */
+    uint32_t n_files;
     bool
         weights_differ; /* a file of weights is not what the architecture asks for; see the notes */
     /* The number type that floats are published in, where the graph says float32 for all of them (built-in

@@ -126,9 +126,19 @@ typedef struct profile_weight { /* one tensor of weights whose architecture is n
     uint64_t elements, bytes;
 } profile_weight;
 
+typedef struct profile_file {
+    str name;
+    uint64_t bytes;
+} profile_file;
+
 typedef struct profile_inventory {
     bool present;
     uint64_t tensors, elements, bytes;
+    uint64_t training_elements; /* of those: what only training needs */
+    const profile_bytes_by_dtype *dtypes;
+    uint32_t n_dtypes;
+    const profile_file *files;
+    uint32_t n_files;
     const profile_weight *largest; /* by bytes, descending; at most PROFILE_LARGEST */
     uint32_t n_largest;
 } profile_inventory;

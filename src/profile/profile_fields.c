@@ -154,9 +154,9 @@ static const field weights_rows[] = {
     FIELD(profile_bytes_by_dtype, elements, U64, AMOUNT, "Elements", "Elements of this type."),
     FIELD(profile_bytes_by_dtype, bytes, U64, BYTES, "Size", "Their size."),
 };
-static const fields weights_fields = FIELDS(profile_bytes_by_dtype, weights_rows,
-                                            .key_at = offsetof(profile_bytes_by_dtype, name),
-                                            .finish = finish_dtype);
+const fields weights_by_dtype_fields = FIELDS(profile_bytes_by_dtype, weights_rows,
+                                              .key_at = offsetof(profile_bytes_by_dtype, name),
+                                              .finish = finish_dtype);
 
 static const field architecture_rows[] = {
     FIELD(profile_architecture, total_parameters, U64, AMOUNT, "Parameters",
@@ -188,8 +188,8 @@ static const field architecture_rows[] = {
     FIELD(profile_architecture, flops_per_param, F64, RATIO, "FLOPs per parameter",
           "FLOPs divided by parameters.", .absent = FIELD_NULL),
     FIELD(profile_architecture, operators, U64, COUNT, "Operators", "Nodes that run."),
-    FIELD_ITEMS(profile_architecture, MAP, "weights_by_dtype", dtypes, n_dtypes, weights_fields,
-                "Weights by element type.", .flags = FIELD_FLAT),
+    FIELD_ITEMS(profile_architecture, MAP, "weights_by_dtype", dtypes, n_dtypes,
+                weights_by_dtype_fields, "Weights by element type.", .flags = FIELD_FLAT),
 };
 static const fields architecture_fields = FIELDS(profile_architecture, architecture_rows);
 

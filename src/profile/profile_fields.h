@@ -10,6 +10,7 @@ extern const result_kind profile_kind;
 extern const fields context_fields; /* of a profile: context */
 extern const fields tensor_fields;  /* profile_tensor: name, dtype, shape, kind */
 extern const fields note_fields;    /* note */
+extern const fields weights_by_dtype_fields;
 extern const fields warning_fields; /* notes: warnings, warnings_dropped; to be spliced */
 
 /* bands.c */

@@ -235,10 +235,22 @@ static const field weight_rows[] = {
 };
 static const fields weight_fields = FIELDS(profile_weight, weight_rows);
 
+static const field file_rows[] = {
+    FIELD(profile_file, name, STR, NONE, "File", "Its name."),
+    FIELD(profile_file, bytes, U64, BYTES, "Size", "Its size."),
+};
+static const fields file_fields = FIELDS(profile_file, file_rows);
+
 static const field inventory_rows[] = {
     FIELD(profile_inventory, tensors, U64, COUNT, "Tensors", "Tensors of the file."),
     FIELD(profile_inventory, elements, U64, AMOUNT, "Elements", "Their elements."),
     FIELD(profile_inventory, bytes, U64, BYTES, "Size", "Their size."),
+    FIELD(profile_inventory, training_elements, U64, AMOUNT, "Training elements",
+          "Of those, what only training needs: the state of an optimizer, averaged copies."),
+    FIELD_ITEMS(profile_inventory, MAP, "by_dtype", dtypes, n_dtypes, weights_by_dtype_fields,
+                "Elements and bytes by element type.", .flags = FIELD_FLAT),
+    FIELD_ITEMS(profile_inventory, LIST, "files", files, n_files, file_fields,
+                "The files that hold them.", .flags = FIELD_FLAT),
     FIELD_ITEMS(profile_inventory, LIST, "largest", largest, n_largest, weight_fields,
                 "The largest tensors.", .flags = FIELD_FLAT),
 };

@@ -58,7 +58,10 @@ static const view_fact_row size_facts[] = {
               "{architecture.weights_by_dtype:sizes}[ · file "
               "{+architecture.file_size_bytes:bytes}]|",
               NULL),
-    VIEW_FACT("Tensors", "{inventory.tensors:whole}", NULL, "inventory"),
+    VIEW_FACT("Tensors", "{inventory.tensors:whole}",
+              "{inventory.elements:whole} elements[ · {+inventory.training_elements:whole} of them "
+              "of training]",
+              "inventory"),
 };
 
 #define CAUSAL_IS_ALL \
@@ -105,7 +108,7 @@ static const view_column tensor_columns[] = {
     VIEW_NUMBER("Size", "{bytes:bytes}", .keep = true),
 };
 static const view_table_row inventory_tables[] = {
-    {.title = "Types", .path = "architecture.weights_by_dtype", VIEW_COLUMNS(type_columns)},
+    {.title = "Types", .path = "inventory.by_dtype", VIEW_COLUMNS(type_columns)},
     {VIEW_TABLE("Largest tensors", "inventory.largest", tensor_columns), .limit = VIEW_TOP_ONLY},
 };
 

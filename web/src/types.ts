@@ -657,8 +657,21 @@ export interface ProfileInventory {
     elements: number;
     /** Their size. [bytes] */
     bytes: number;
+    /** Of those, what only training needs: the state of an optimizer, averaged copies. */
+    training_elements: number;
+    /** Elements and bytes by element type. */
+    by_dtype: Record<string, ProfileBytesByDtype>;
+    /** The files that hold them. */
+    files: ProfileFile[];
     /** The largest tensors. */
     largest: ProfileWeight[];
+}
+
+export interface ProfileFile {
+    /** Its name. */
+    name: string;
+    /** Its size. [bytes] */
+    bytes: number;
 }
 
 export interface ProfileWeight {

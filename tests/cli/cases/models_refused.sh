@@ -1,4 +1,4 @@
-for kind in pt pth h5 keras pb mlmodel caffemodel pdmodel bin; do
+for kind in h5 keras pb mlmodel caffemodel pdmodel; do
     echo x > m.$kind
     "$ASSAY" m.$kind || echo "exit $?"
 done

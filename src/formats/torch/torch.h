@@ -1,0 +1,20 @@
+/* Checkpoints of PyTorch: what torch.save and torch.jit.save write, in the zip form and in the older one of five pickles.
+ *
+ *     zip      ROOT/data.pkl (a pickle), ROOT/data/KEY (the bytes of a storage), TorchScript also ROOT/constants.pkl
+ *     legacy   magic, version, system, the object, the list of storage keys: five pickles; then the storages
+ *
+ * The tensors are listed with their names, shapes, types and roles. The reader imports and calls nothing (pickle.h); every
+ * global of another package than those that checkpoints need is named in a warning.
+ */
+#ifndef FORMATS_TORCH_H
+#define FORMATS_TORCH_H
+
+#include "formats/weights.h"
+
+/* One file. *out lives in the arena. */
+assay_status torch_read(const char *path, arena *a, weight_set **out, assay_error *err);
+/* The same from memory, which is borrowed for the call. */
+assay_status torch_read_bytes(const void *p, uint64_t n, arena *a, weight_set **out,
+                              assay_error *err);
+
+#endif

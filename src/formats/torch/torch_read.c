@@ -1,0 +1,171 @@
+/* The two forms of PyTorch's files; see torch.h. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "formats/torch/torch_impl.h"
+
+#define SCRATCH_BYTES ((size_t)2 << 30)
+
+static assay_status fail_file(const torch_file *f, assay_status status, const char *what)
+{
+    return err_fail(f->err, status, "%s: %s", f->shown, what);
+}
+
+static assay_status list_pickle(torch_file *f, cursor *c, str prefix)
+{
+    pickle_value *object = NULL;
+    TRY(pickle_read(c, f->scratch, &object));
+    TRY(torch_note_globals(f, object));
+    return torch_list(f, object, prefix);
+}
+
+/* ---- zip ---- */
+
+static assay_status list_entry(torch_file *f, const char *name, str prefix, bool *there)
+{
+    cursor c;
+    const str path = str_printf(f->scratch, STR_FMT "%s", STR_ARG(f->root), name);
+    const zip_entry *e = zip_find(f->zip, path);
+    *there = e != NULL;
+    if (!e)
+        return ASSAY_OK;
+    TRY(zip_open(f->src, e, &c, f->err));
+    return list_pickle(f, &c, prefix);
+}
+
+/* The folder that holds data.pkl: its name is that of the file when it was saved. */
+static bool find_root(torch_file *f)
+{
+    for (uint32_t i = 0; i < f->zip->entries.n; i++) {
+        str name = f->zip->entries.items[i].name;
+        uint32_t n = (uint32_t)strlen("data.pkl");
+        if (!str_ends(name, "data.pkl") || memchr(name.p, '/', name.n) == NULL)
+            continue;
+        f->root = (str){name.p, name.n - n};
+        if (f->root.p[f->root.n - 1] == '/' &&
+            memchr(f->root.p, '/', f->root.n) == f->root.p + f->root.n - 1)
+            return true;
+    }
+    return false;
+}
+
+static assay_status refuse_zip(const torch_file *f)
+{
+    for (uint32_t i = 0; i < f->zip->entries.n; i++) {
+        str name = f->zip->entries.items[i].name;
+        if (str_ends(name, "serialized_exported_program.json") || str_ends(name, "archive_format"))
+            return fail_file(f, ASSAY_ERR_UNSUPPORTED,
+                             "unsupported format: a torch.export program. Load it in Python and "
+                             "run torch.onnx.export(program, args, 'model.onnx').");
+    }
+    return fail_file(f, ASSAY_ERR_UNSUPPORTED,
+                     "a zip archive without data.pkl: no PyTorch file. Unpack it and use the model "
+                     "file inside.");
+}
+
+static assay_status read_zip(torch_file *f)
+{
+    zip_directory z;
+    bool there = false;
+    f->zip = &z;
+    TRY(zip_read(f->src, f->scratch, &z, f->err));
+    if (!find_root(f))
+        return refuse_zip(f);
+    TRY(list_entry(f, "data.pkl", (str){0}, &there));
+    return list_entry(f, "constants.pkl", STR("constants."), &there);
+}
+
+/* ---- the older form ---- */
+
+/* Magic, version and system precede the object; the list of keys and the storages follow it. */
+static assay_status read_legacy(torch_file *f)
+{
+    enum { BEFORE = 3 };
+    cursor c = cursor_at(f->src, 0, source_size(f->src), f->err);
+    pickle_value *other;
+    if (!map_init(&f->storages, f->scratch, 64))
+        return err_no_memory(f->err);
+    for (int i = 0; i < BEFORE; i++)
+        TRY(pickle_read(&c, f->scratch, &other));
+    TRY(list_pickle(f, &c, (str){0}));
+    TRY(pickle_read(&c, f->scratch, &other));
+    if (f->storage_bytes > cursor_left(&c))
+        return err_fail_at(f->err, ASSAY_ERR_MALFORMED, c.pos,
+                           "%s: truncated: storages of %" PRIu64 " bytes, but only %" PRIu64
+                           " follow",
+                           f->shown, f->storage_bytes, cursor_left(&c));
+    return ASSAY_OK;
+}
+
+/* One pickle without storages: what pickle.dump writes of plain objects. */
+static assay_status read_plain(torch_file *f)
+{
+    cursor c = cursor_at(f->src, 0, source_size(f->src), f->err);
+    TRY(list_pickle(f, &c, (str){0}));
+    if (!f->set->items.n)
+        return fail_file(f, ASSAY_ERR_UNSUPPORTED, "a Python pickle without tensors");
+    return ASSAY_OK;
+}
+
+/* ---- opening ---- */
+
+static assay_status read_form(torch_file *f)
+{
+    static const char legacy[] = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19";
+    char head[sizeof legacy - 1];
+    uint64_t size = source_size(f->src);
+    if (size < sizeof head)
+        return fail_file(f, ASSAY_ERR_MALFORMED, "too short for a PyTorch file");
+    TRY(source_read(f->src, 0, head, sizeof head, f->err));
+    if (memcmp(head, "PK", 2) == 0)
+        return read_zip(f);
+    if (memcmp(head, legacy, sizeof head) == 0)
+        return read_legacy(f);
+    if ((uint8_t)head[0] == 0x80 && head[1] >= 1 && head[1] <= 5)
+        return read_plain(f);
+    return fail_file(f, ASSAY_ERR_UNSUPPORTED,
+                     "no PyTorch file: it begins neither as a zip archive nor as a pickle");
+}
+
+static assay_status read_source(source *src, const char *shown, str name, arena *a,
+                                weight_set **out, assay_error *err)
+{
+    torch_file f = {.src = src, .shown = shown, .err = err};
+    f.set = weight_set_new(a, "pytorch", 512);
+    f.scratch = f.set ? arena_new(SCRATCH_BYTES) : NULL;
+    f.file = f.scratch ? weight_set_file(f.set, name, source_size(src)) : UINT32_MAX;
+    assay_status s = f.file != UINT32_MAX ? read_form(&f) : err_no_memory(err);
+    if (s == ASSAY_OK && arena_failed(f.scratch))
+        s = err_no_memory(err);
+    arena_free(f.scratch);
+    *out = f.set;
+    return s;
+}
+
+assay_status torch_read(const char *path, arena *a, weight_set **out, assay_error *err)
+{
+    char shown[FILE_SHOWN];
+    assay_error own = {0};
+    source *src = NULL;
+    const char *slash = strrchr(path, '/');
+    err = err ? err : &own;
+    TRY(source_open(path, &src, err));
+    assay_status s = read_source(src, file_shown(path, shown), str_of(slash ? slash + 1 : path), a,
+                                 out, err);
+    source_close(src);
+    err_name_file(err, path);
+    return s;
+}
+
+assay_status torch_read_bytes(const void *p, uint64_t n, arena *a, weight_set **out,
+                              assay_error *err)
+{
+    assay_error own = {0};
+    source *src = NULL;
+    err = err ? err : &own;
+    TRY(source_memory(p, n, &src, err));
+    assay_status s = read_source(src, "<memory>", STR("<memory>"), a, out, err);
+    source_close(src);
+    return s;
+}
