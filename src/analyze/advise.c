@@ -67,8 +67,8 @@ static bool has_times(const profile *p)
     return false;
 }
 
-/* Measured, predicted on the device asked for, or what a machine at the threshold's ridge would need, in a
- * unit of its own. */
+/* Measured, predicted on the requested device, or what a machine at the threshold's ridge would need, in a separate
+ * unit. */
 static double time_of(const profile *p, const timed *s, uint32_t i)
 {
     const profile_layer *l = &p->layers[s->mapped ? 0 : i];

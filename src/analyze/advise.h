@@ -36,7 +36,7 @@ typedef struct advise_facts {
     uint64_t cores;            /* of this machine; 0: not known */
     str device;                /* that was named beside the model, where nothing is mapped */
     double device_memory;      /* its bytes; 0: none was named, or not known */
-    bool done[ADVISE_CHANGES]; /* what was asked for is no news */
+    bool done[ADVISE_CHANGES]; /* what was requested is no news */
     bool placed_alike; /* the first row of the mapping is at the profile's own batch and width */
 } advise_facts;
 
@@ -80,7 +80,7 @@ void advise_times(sbuf *b, double ratio);               /* "1.64 times" */
  * as they are stored. */
 struct roofline_model;
 void advise_know_mapped(const struct roofline_model *m, const profile *p, advise_facts *f);
-/* What the user asked for, and whether times of the first row may be set beside bytes of the profile. */
+/* What the requested user, and whether times of the first row may be set beside bytes of the profile. */
 void advise_know_asked(const struct roofline_model *m, const bool precisions[DEVICE_PRECISIONS],
                        const profile *p, advise_facts *f);
 

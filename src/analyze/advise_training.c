@@ -1,9 +1,9 @@
 /* Recommendations for a training step: gradient checkpointing and the optimiser's states.
  *
- * Checkpointing splits the layers into k runs with about equal bytes to keep. Only what crosses from one run
- * to the next is kept (what the memory plan has alive there); each run is computed a second time when the
- * backward pass reaches it, and its own activations are kept then. Peak = crossings + the largest run;
- * recomputed: every run but the last. For inference nothing is kept, so there is nothing to recompute.
+ * Checkpointing splits the layers into k runs with about equal bytes to keep. Only what crosses from one run to the
+ * next is kept (what the memory plan has alive there); each run is computed again when the backward pass reaches it,
+ * and its own activations are kept then. Peak = crossings + the largest run; recomputed: every run but the last. For
+ * inference nothing is kept, so there is nothing to recompute.
  */
 #include "analyze/advise.h"
 

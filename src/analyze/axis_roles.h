@@ -33,7 +33,7 @@ typedef enum axis_role {
 } axis_role;
 
 #define AXIS_SIZES 6
-/* A clause for people: "sequence length". */
+/* A clause for display: "sequence length". */
 const char *axis_role_name(axis_role r);
 /* Sizes to try for a dimension that nothing gives, the usual one first; attempt < AXIS_SIZES. */
 int64_t axis_role_size(axis_role r, int attempt);

@@ -19,7 +19,7 @@ typedef struct counter {
     profile *p;
     weights w;
     VEC(profile_layer) layers;
-    VEC(ir_id) nodes;    /* the node behind each layer */
+    VEC(ir_id) nodes;    /* the node after each layer */
     VEC(uint64_t) times; /* and how often it runs */
     VEC(load_step) loaded;
     uint32_t *place; /* [n_values] in described, counted from 1 */
@@ -54,7 +54,7 @@ static bool read_before(const op_ctx *c, uint32_t i)
     return false;
 }
 
-/* Bytes the rule gave, at the precision asked for. The rules speak of stored types. */
+/* Bytes the rule gave, at the requested precision. The rules speak of stored types. */
 static uint64_t reweigh(uint64_t bytes, const op_info *x, ir_dtype precision)
 {
     ir_dtype t = x ? x->dtype : IR_UNDEFINED, as = weighed_as(t, precision);
@@ -72,7 +72,7 @@ static void whole_tensors(const op_ctx *c, op_cost *k)
         k->written[o] = count_tensor_bytes(&c->out[o], IR_UNDEFINED);
 }
 
-/* A weight that lies quantised in a file is read as it lies there, whatever precision is asked for. */
+/* A weight that lies quantised in a file is read as it lies there, whatever precision is requested. */
 static uint64_t as_stored(const ir_tensor *t, uint64_t stored, uint64_t bytes)
 {
     return (uint64_t)((double)bytes / (double)t->size_bytes * (double)stored + 0.5);

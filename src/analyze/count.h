@@ -60,7 +60,7 @@ typedef struct weights {
     uint8_t *fixed; /* [n_values] a constant, or computed from constants alone */
 } weights;
 
-/* The layer's attributes (count_attrs.c); false when memory is out. */
+/* The layer's attributes (count_attrs.c); false if out of memory. */
 bool count_attributes(const infer_result *r, const weights *w, const op_ctx *c, arena *a,
                       profile_layer *l);
 
@@ -72,7 +72,7 @@ typedef struct load_step {
 
 /* What later analyses need to know of a counted model. Lives in the analysis' arena. */
 typedef struct counted {
-    const ir_id *nodes;    /* [n] the node behind each layer */
+    const ir_id *nodes;    /* [n] the node after each layer */
     const uint64_t *times; /* [n] its runs per run of the model */
     uint32_t n;
     load_step *loaded; /* [n_loaded] in execution order */
@@ -116,7 +116,7 @@ void count_mark_loaded(infer_result *r, uint8_t *fixed);
 void count_unfold_weights(infer_result *r, const weights *w, uint8_t *of_weight);
 /* Takes the marks back: all of it runs. */
 void count_unmark_loaded(infer_result *r, uint8_t *fixed);
-/* Costs of s->loaded and p->load_time; false when memory is out. */
+/* Costs of s->loaded and p->load_time; false if out of memory. */
 bool count_load_time(infer_result *r, ir_dtype precision, const lens *by, const counted *s,
                      profile *p);
 /* The module a node belongs to, from its own or its name: "layer1.0.conv1"; count_modules.c. */

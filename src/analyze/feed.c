@@ -70,8 +70,8 @@ static void look_for_steering(search *s, ir_id node, place at)
             take_numbers(s, node, i, at.first);
 }
 
-/* Sizes are often put together from parts: the first element behind a Concat, or -1 when what stands before it is
- * not counted, or when the operator cuts. */
+/* Sizes are often put together from parts: the first element after a Concat, or -1 when what precedes it is not
+ * counted, or when the operator cuts. */
 static int64_t first_behind(const search *s, const ir_node *n, const op_family *f, place at)
 {
     bool joins = strcmp(f->type, "concat") == 0;

@@ -7,9 +7,9 @@
  * depend on each other without cycles, whatever the rules say. Groups never cross the edge of a loop's body
  * or a branch. The work is linear in nodes and edges.
  *
- * The exception has two exits and ends there: a norm that reads nothing but a residual sum joins it although
- * others read the sum too, when it runs before all of them. Nothing joins such a group any more, so every reader
- * of either exit stands behind its last layer, and the order of last layers still is one in which groups can run.
+ * The exception has two exits and ends there: a norm that reads nothing but a residual sum joins it although others
+ * read the sum too, when it runs before all of them. Nothing joins such a group any more, so every reader of either
+ * exit follows its last layer, and the order of last layers still is one in which groups can run.
  */
 #ifndef ANALYZE_FUSE_H
 #define ANALYZE_FUSE_H
@@ -22,7 +22,7 @@
 typedef enum fuse_strategy {
     FUSE_NONE,         /* a group per layer */
     FUSE_CONVENTIONAL, /* chains that engines are known to run as one kernel; residual adds stay apart */
-    FUSE_AGGRESSIVE, /* also the residual add, what stands before a contraction, layout changes, blocks */
+    FUSE_AGGRESSIVE, /* also the residual add, what precedes a contraction, layout changes, blocks */
     FUSE_STRATEGIES
 } fuse_strategy;
 

@@ -1,7 +1,7 @@
 /* Shapes and values of a whole model: walks every graph in execution order and asks each node's row.
  *
- * The result is side arrays over the model's ids; the model itself is not touched, so one model can
- * be inferred again with other input shapes. Everything lives in the arena given.
+ * The result is side arrays over the model's ids; the model itself is not touched, so one model can be inferred again
+ * with other input shapes. Everything is in the arena given.
  */
 #ifndef ANALYZE_INFER_H
 #define ANALYZE_INFER_H
@@ -115,7 +115,7 @@ void infer_context(infer_result *r, ir_id node, const op_info **in, op_info *out
 
 /* ---- between infer.c and its neighbours ---- */
 
-/* One walk with the sizes of a trial; *out is set on failure, too, unless memory is out. */
+/* One walk with the sizes of a trial; *out is set on failure, too, unless out of memory. */
 assay_status infer_once(const ir_model *m, const infer_options *opt, const infer_trial *trial,
                         arena *a, infer_result **out, assay_error *err);
 /* What the file declares, into what the rules found of a value (infer_declared.c). */

@@ -30,7 +30,7 @@ typedef struct kernel_map {
 assay_status kernels_map(const ir_model *original, const ir_model *optimised,
                          const uint32_t *layer_of, arena *a, kernel_map *out, assay_error *err);
 
-/* [nodes] the layer that each node is, or was lowered from; UINT32_MAX: none. NULL when memory is out. */
+/* [nodes] the layer that each node is, or was lowered from; UINT32_MAX: none. NULL if out of memory. */
 uint32_t *kernels_layer_of(const ir_model *m, const counted *of, uint32_t n_layers, arena *a);
 
 #endif

@@ -14,7 +14,7 @@ typedef struct lens_rule {
     const char *types; /* op_row.type of each, blanks between */
     uint8_t mac, bias, in, out;
     bool weight_only; /* only when the second operand is a constant: what PyTorch calls nn.Linear */
-    bool module_only; /* not where PyTorch code calls a function or a class of its own */
+    bool module_only; /* not where PyTorch code calls a function or a separate class */
     uint64_t (*more)(const op_ctx *c, const op_cost *k); /* what multiples cannot say; or NULL */
 } lens_rule;
 

@@ -16,7 +16,7 @@
 typedef struct memory_detail {
     bool slots;         /* where each tensor goes */
     bool events;        /* the same, and what is done in which order, with snapshots */
-    const uint32_t *at; /* steps whose snapshots are asked for */
+    const uint32_t *at; /* steps whose snapshots are requested */
     uint32_t n_at;
 } memory_detail;
 

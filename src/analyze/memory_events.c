@@ -2,7 +2,7 @@
  * bytes alive after each event are summed on the way; before a step's first death they are the timeline's.
  *
  * Snapshots: the first and the last step, the peak, the highest of the other local maxima, and the steps that were
- * asked for. A plateau is one maximum, at its first step.
+ * requested. A plateau is one maximum, at its first step.
  */
 #include "analyze/memory_events.h"
 
@@ -30,7 +30,7 @@ static bool lives_at(const memory_buffer *b, uint32_t step)
     return b->from <= step && step <= b->to && b->bytes > 0;
 }
 
-/* In the scratch arena, in no order; NULL when memory is out. */
+/* In the scratch arena, in no order; NULL if out of memory. */
 static alive *find_alive(const memory_story *s, uint32_t step, uint32_t *n)
 {
     *n = 0;
@@ -207,7 +207,7 @@ static bool add_moment(const memory_story *s, moment_list *list, uint32_t step, 
     return m != NULL;
 }
 
-/* Higher than what stands before the step and, past a plateau that it begins, after it. */
+/* Higher than what precedes the step and, past a plateau that it begins, after it. */
 static bool is_maximum(const memory_story *s, uint32_t step)
 {
     uint32_t next = step + 1;

@@ -1,5 +1,5 @@
-/* The patterns, one row each, and the search for them. The first row that matches a layer names it, so what
- * holds another stands before it. */
+/* The patterns, one row each, and the search for them. The first row that matches a layer names it, so what holds
+ * another precedes it. */
 #include "analyze/pattern.h"
 
 #include <math.h>

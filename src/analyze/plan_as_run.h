@@ -32,7 +32,7 @@ typedef struct plan_as_run {
     counted of;
     const ir_model *model;
     ir_id *node_of;    /* [kernels] or IR_NONE */
-    bool *ran;         /* [nodes of the model] as a kernel of its own */
+    bool *ran;         /* [nodes of the model] as a separate kernel */
     bool strangers;    /* kernels ran that are no nodes of the model */
     uint32_t *step_of; /* [nodes of the model] place in p->memory_plan.timeline, or UINT32_MAX */
 } plan_as_run;

@@ -30,7 +30,7 @@ typedef struct predict_layer {
     bool constant; /* of weights alone: computed before the first run */
 } predict_layer;
 
-/* One per layer of the profile, in its order, in the arena. NULL when memory is out. */
+/* One per layer of the profile, in its order, in the arena. NULL if out of memory. */
 predict_layer *predict_facts(const profile *p, arena *a);
 
 typedef struct predict_time {

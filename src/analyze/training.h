@@ -22,7 +22,7 @@ typedef struct trainer {
     training_back load_time; /* of the work on weights alone: training repeats it in every step */
 } trainer;
 
-/* False when memory is out. */
+/* False if out of memory. */
 bool training_begin(trainer *x, infer_result *r, const counted *of);
 /* Steps in their order, each with what its forward pass costs. */
 training_back training_step(trainer *x, uint32_t step, uint64_t flops, uint64_t macs);

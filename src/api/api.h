@@ -17,7 +17,7 @@ bool api_hand_out(void *out, const void *whole, size_t whole_size);
 /* The same as a status. */
 assay_status api_give(void *out, const void *whole, size_t whole_size, assay_error *err);
 #define GIVE(out, whole, err) api_give((out), &(whole), sizeof(whole), (err))
-/* ASSAY_ERR_USAGE when the size of a struct of the caller's is not set; NULL is fine. */
+/* ASSAY_ERR_USAGE when the size of a struct of the caller's is not set; NULL is allowed. */
 assay_status api_check_size(const void *given, assay_error *err);
 /* Copies a struct of the caller's, which may be shorter than ours; what it lacks is 0. */
 assay_status api_take(const void *given, void *whole, size_t whole_size, assay_error *err);

@@ -40,7 +40,7 @@ static const result_kind configuration_kind = {.schema = "assay.configuration",
                                                .what = "a measured configuration",
                                                .of = &configuration_fields};
 
-/* The profile has it when the measuring is over: until then it is a result of its own. */
+/* The profile has it when the measuring is over: until then it is a separate result. */
 static void hand_config(const assay_hooks *hooks, const profile_measured *m,
                         const profile_config *c)
 {

@@ -34,7 +34,7 @@ static const option_row *option_at(size_t index, const option_topic **topic)
     return NULL;
 }
 
-/* Its row and its index; NULL when there is none of that name. */
+/* Its row and its index; NULL if there is none of that name. */
 static const option_row *find_option(const char *name, size_t *index)
 {
     *index = 0;

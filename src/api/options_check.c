@@ -19,7 +19,7 @@ assay_status api_no_such_metric(str name, assay_error *err)
     return s;
 }
 
-/* Where the name ends, and how long the separator behind it is: ':', "<=" or ">=". 0: there is none. */
+/* Where the name ends, and how long the separator after it is: ':', "<=" or ">=". 0: there is none. */
 static uint32_t find_separator(str s, uint32_t *n)
 {
     for (uint32_t i = 0; i < s.n; i++) {

@@ -95,7 +95,7 @@ static assay_status judge_all(assay_store *db, const store_filter *f, const assa
     return ASSAY_OK;
 }
 
-/* The metric that was asked for; else the median, and of what has none (a pipeline, a watched process, a machine) the
+/* The metric that was requested; else the median, and of what has none (a pipeline, a watched process, a machine) the
  * first of these that it holds. */
 static assay_status read_series(assay_store *db, const store_filter *f, const metric_row *asked,
                                 bool all, assay_result *of, assay_error *err)

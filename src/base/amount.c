@@ -40,7 +40,7 @@ static const unit_row units[] = {
     {AMOUNT_WATT, "W", 1, CASE},      {AMOUNT_WATT, "kW", 1e3, CASE},
 };
 
-/* The number at the beginning of text, which moves behind it. */
+/* The number at the beginning of text, which moves past it. */
 static bool leading_number(str *text, double *out)
 {
     return text->n && text->p[0] != '-' && str_take_f64(text, out);

@@ -88,8 +88,8 @@ static void *fail_arena(arena *a)
     return NULL;
 }
 
-/* The limit counts this, not the size asked for: a file of a million one-byte names must not take
- * sixteen times the limit. */
+/* The limit counts this, not the requested size: a file of a million one-byte names must not take sixteen times the
+ * limit. */
 static size_t rounded(size_t size)
 {
     return (size + !size + (ALIGN - 1)) & ~(size_t)(ALIGN - 1);

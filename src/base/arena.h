@@ -16,7 +16,7 @@ typedef struct arena arena;
 
 /* NULL when out of memory. limit_bytes bounds the sum of all allocations. */
 arena *arena_new(size_t limit_bytes);
-void arena_free(arena *a); /* NULL is fine */
+void arena_free(arena *a); /* NULL is allowed */
 
 void *arena_alloc(arena *a, size_t size); /* zeroed */
 /* A product that overflows is more than any arena has. */

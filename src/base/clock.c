@@ -58,7 +58,7 @@ void clock_timestamp(char buf[32])
 
 /* ---- reading ---- */
 
-/* n digits at *at, which moves behind them. */
+/* n digits at *at, which moves past them. */
 static bool digits(str s, uint32_t *at, uint32_t n, int *out)
 {
     uint64_t v;

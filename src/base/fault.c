@@ -191,7 +191,7 @@ WRAPPED(fflush, int, (FILE * f))
     return f && __fpending(f) && fails(WRITE) ? EOF : __real_fflush(f);
 }
 
-/* Half of what was asked for, but something. */
+/* Half of what was requested, but something. */
 static size_t maybe_less(size_t n)
 {
     return n > 1 && fails(SHORT) ? n / 2 : n;

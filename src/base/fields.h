@@ -129,7 +129,7 @@ typedef struct field_codec {
     bool (*known)(const void *at);
     void (*write)(json_writer *w, const void *at);
     bool (*read)(struct field_reader *r, void *at);
-    void (*print)(sbuf *b, const void *at); /* for people */
+    void (*print)(sbuf *b, const void *at); /* for display */
     /* Where the file has a list of numbers: how many, and which; INT64_MIN: unknown. Or NULL. */
     uint32_t (*count)(const void *at);
     int64_t (*item)(const void *at, uint32_t index);
@@ -149,9 +149,9 @@ typedef struct field {
     field_unit unit;
     uint16_t flags;
     const struct fields *of;                  /* OBJECT, LIST, MAP */
-    const char *const *words;                 /* WORD, ENUM: the words, NULL behind the last */
+    const char *const *words;                 /* WORD, ENUM: the words, NULL after the last */
     const field_codec *codec;                 /* CODEC */
-    const struct result_kind *const *results; /* RESULT: what it may be, NULL behind the last */
+    const struct result_kind *const *results; /* RESULT: what it may be, NULL after the last */
     const char *label; /* "Latency, p95": console, Markdown, page; NULL: shown nowhere by itself */
     const char *about; /* one sentence: docs, schema */
 } field;
@@ -242,7 +242,7 @@ typedef struct field_value {
     str key;                          /* of an item of a map; else the row's */
     const void *at;                   /* OBJECT: the struct; LIST: its items; CODEC: the value */
     const fields *of;                 /* OBJECT; LIST of structs */
-    const struct result_kind *result; /* OBJECT that is a document of its own */
+    const struct result_kind *result; /* OBJECT that is a separate document */
     const field
         *row; /* the row behind it: unit, label, about; of items their list's; NULL: the root */
 } field_value;
@@ -299,9 +299,9 @@ bool fields_read(field_reader *r, const fields *f, void *base);
 /* Fails at the current place with a sentence. */
 bool fields_fail(field_reader *r, const char *what);
 bool fields_fail_memory(field_reader *r);
-/* For codecs: a string or null, copied, with a NUL behind it. */
+/* For codecs: a string or null, copied, with a NUL after it. */
 bool fields_read_text(field_reader *r, str *out);
-/* Room for one more item of a list in the arena; NULL when memory is out. */
+/* Room for one more item of a list in the arena; NULL if out of memory. */
 void *fields_push(field_reader *r, void **items, uint32_t *n, uint32_t *cap, size_t size);
 /* The failure as an error: "FILE: latency.p95: SENTENCE", with the byte offset. */
 assay_status fields_failed(const field_reader *r, const char *shown, assay_error *err);

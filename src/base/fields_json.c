@@ -483,7 +483,7 @@ static bool read_list(field_reader *r, const field *f, void *base)
 
 /* ---- reading objects ---- */
 
-/* The struct of an OBJECT or SPLICE. A pointed-to one is made when its first key is read. */
+/* The struct of an OBJECT or SPLICE. A pointed-to one is created if its first key is read. */
 static void *object_to_fill(field_reader *r, const field *f, void *base)
 {
     void *at = (char *)base + f->at, *made;

@@ -193,7 +193,7 @@ static assay_status copy_into_arena(arena *a, const growing *g, str *out, assay_
     return out->p ? ASSAY_OK : err_no_memory(err);
 }
 
-/* The size that the system tells is not trusted: files under /sys and /proc have a wrong one. */
+/* The size that the system reports is not trusted: files under /sys and /proc have a wrong one. */
 assay_status file_read_all(const char *path, uint64_t max_bytes, arena *a, str *out,
                            assay_error *err)
 {
@@ -232,7 +232,7 @@ int64_t file_read_small(const char *path, char *buf, size_t cap)
     return (int64_t)n;
 }
 
-/* ---- temporary folders ----------------------------------------------------------------------- */
+/* ---- temporary directories ----------------------------------------------------------------------- */
 
 assay_status file_temp_folder(char **out, assay_error *err)
 {

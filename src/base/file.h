@@ -19,9 +19,9 @@ file_info file_stat(const char *path);
 /* Why the file cannot be opened for reading and writing, as an errno; 0 if it can. */
 int file_open_error(const char *path);
 
-/* Opens a regular file for reading; folders, pipes and devices are refused with a sentence. */
+/* Opens a regular file for reading; directories, pipes and devices are refused with a sentence. */
 assay_status file_open_read(const char *path, int *fd, uint64_t *size, assay_error *err);
-/* The names in a folder without hidden ones, sorted, in the arena. */
+/* The names in a directory without hidden ones, sorted, in the arena. */
 assay_status file_list(const char *folder, arena *a, str **names, uint32_t *n, assay_error *err);
 /* A path cut in its middle so that it fits into a sentence. */
 #define FILE_SHOWN 256
@@ -36,25 +36,25 @@ assay_status file_read_all(const char *path, uint64_t max_bytes, arena *a, str *
  * touching the heap. Its length, or -1 when it cannot be read. */
 int64_t file_read_small(const char *path, char *buf, size_t cap);
 
-/* A new folder of our own in $TMPDIR (or where the system keeps such); malloc'ed path, *out takes. */
+/* A new directory of our own in $TMPDIR (or where the system keeps such); malloc'ed path, *out takes. */
 assay_status file_temp_folder(char **out, assay_error *err);
-/* Removes a folder and the files in it (no folders below). */
+/* Removes a directory and the files in it (no directories below). */
 void file_remove_folder(const char *path);
-/* The same of a folder of file_temp_folder(), whose path is freed; NULL: nothing. */
+/* The same of a directory of file_temp_folder(), whose path is freed; NULL: nothing. */
 void file_drop_folder(char *path);
 void file_remove(const char *path);
 
-/* An output that is opened before the work and appears at `path` only when committed. Parent
- * folders are created. Devices and pipes (/dev/stdout) are written straight. */
+/* An output that is opened before the work and appears at `path` only when committed. Parent directories are created.
+ * Devices and pipes (/dev/stdout) are written straight. */
 typedef struct file_out file_out;
 assay_status file_out_open(const char *path, file_out **out, assay_error *err);
 assay_status file_out_write(file_out *f, const void *p, size_t n, assay_error *err);
 /* Seeks forward leaving a hole (sparse), for external data. */
 assay_status file_out_hole(file_out *f, uint64_t n, assay_error *err);
 assay_status file_out_commit(file_out *f, assay_error *err); /* frees f in any case */
-/* Adds to the end of a file, which is made when it is not there. */
+/* Adds to the end of a file, which is made if it does not exist. */
 assay_status file_append(const char *path, const void *p, size_t n, assay_error *err);
-/* Makes the folders that a path needs before its last part. */
+/* Makes the directories that a path needs before its last part. */
 assay_status file_make_parents(const char *path, assay_error *err);
 void file_out_abandon(file_out *f); /* removes the temporary; NULL fine */
 

@@ -48,7 +48,7 @@ void file_out_abandon(file_out *f)
     out_free(f);
 }
 
-/* Creates every folder on the way to path. One that is there already is fine. */
+/* Creates every folder on the way to path. One that exists already is allowed. */
 static int make_parents(const char *path)
 {
     char *copy = memory_strdup(path);

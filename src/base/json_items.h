@@ -21,8 +21,8 @@ typedef struct json_items {
 
 /* The list begins at the cursor and is all that is there. */
 json_items json_items_of(cursor c, arena *a);
-/* The next item, valid until the next call, and its offset in the source. False at the end, when the cursor
- * failed, and when memory is out (the arena failed). An item has at most 64 MiB. */
+/* The next item, valid until the next call, and its offset in the source. False at the end, when the cursor failed,
+ * and if out of memory (the arena failed). An item has at most 64 MiB. */
 bool json_items_next(json_items *it, str *item, uint64_t *offset);
 
 #endif

@@ -39,16 +39,16 @@ uint64_t scan_offset(const json_scan *s);
 /* Fails as malformed here; `what` is a whole sentence. */
 bool scan_fail(json_scan *s, const char *what);
 
-bool scan_open(json_scan *s, char bracket); /* '{' or '[' must stand here */
+bool scan_open(json_scan *s, char bracket); /* '{' or '[' is expected here */
 bool scan_key(json_scan *s, str *key);      /* false at the end of the object, which is left */
 bool scan_item(json_scan *s);               /* false at the end of the array, which is left */
-bool scan_str(json_scan *s, str *out);      /* a string must stand here */
+bool scan_str(json_scan *s, str *out);      /* a string is expected here */
 bool scan_u63(json_scan *s, uint64_t *out); /* a whole number from 0 to 2^63 - 1 must */
 bool scan_u64(json_scan *s, uint64_t *out); /* the same up to 2^64 - 1 */
-bool scan_i64(json_scan *s, int64_t *out);  /* a whole number must stand here */
+bool scan_i64(json_scan *s, int64_t *out);  /* a whole number is expected here */
 bool scan_f64(json_scan *s, double *out);   /* a number must, not larger than a double can be */
 bool scan_bool(json_scan *s, bool *out);    /* true or false must */
-bool scan_null(json_scan *s);               /* takes a null when one stands here */
+bool scan_null(json_scan *s);               /* takes a null when one is here */
 bool scan_is(json_scan *s, char first);     /* whether the next value begins so */
 bool scan_skip(json_scan *s);               /* any value, nested at most 64 deep */
 bool scan_end(json_scan *s);                /* nothing but blanks may follow */

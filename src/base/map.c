@@ -95,7 +95,7 @@ __attribute__((noinline)) static bool grow(map *m)
     return true;
 }
 
-/* The slot of key, which is given to it if it is new; NULL when memory is out. */
+/* The slot of key, which is given to it if it is new; NULL if out of memory. */
 static inline struct map_slot *slot_of(map *m, str key, uint32_t value, bool *is_new)
 {
     assert(m->arena && is_new && (key.p || !key.n));

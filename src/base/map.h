@@ -19,12 +19,12 @@ typedef struct map {
 bool map_init(map *m, arena *a, uint32_t expected);
 /* MAP_NONE when absent. */
 uint32_t map_get(const map *m, str key);
-/* Inserts or replaces; false when memory is out. */
+/* Inserts or replaces; false if out of memory. */
 bool map_put(map *m, str key, uint32_t value);
-/* The value of a key, which gets `value` if it is new. Until the next insertion; NULL when memory is out. */
+/* The value of a key, which gets `value` if it is new. Until the next insertion; NULL if out of memory. */
 uint32_t *map_at(map *m, str key, uint32_t value, bool *is_new);
-/* The value of a key that does not live long: a new one is copied into `a` and gets `value`. *key becomes the
- * copy that the map has. MAP_NONE when memory is out. */
+/* The value of a key that does not live long: a new one is copied into `a` and gets `value`. *key becomes the copy
+ * that the map has. MAP_NONE if out of memory. */
 uint32_t map_intern(map *m, arena *a, str *key, uint32_t value);
 
 #endif

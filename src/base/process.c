@@ -176,7 +176,7 @@ bool process_exists(int64_t pid)
     return kill((pid_t)pid, 0) == 0 || errno == EPERM;
 }
 
-/* ---- a function in a process of its own ---- */
+/* ---- a function in a separate process ---- */
 
 static void run_apart(const process_call *call, int write_end)
 {

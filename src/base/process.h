@@ -8,7 +8,7 @@
 typedef struct process_result {
     int code;       /* exit code; 128 + signal when one ended it */
     bool timed_out; /* it was ended because it took too long */
-    bool cut;       /* it wrote more than was asked for */
+    bool cut;       /* it wrote more than was requested */
     sbuf out;       /* stdout and stderr as they came; the caller frees */
 } process_result;
 
@@ -18,7 +18,7 @@ typedef struct process_result {
 assay_status process_run(const char *const *argv, int64_t timeout_ms, size_t max_bytes,
                          process_result *result, assay_error *err);
 
-/* ---- a function in a process of its own ---- */
+/* ---- a function in a separate process ---- */
 
 typedef struct process_call {
     /* Run in the new process, which ends without clean-up when it returns; what it writes to `out` comes back. */

@@ -20,11 +20,11 @@ typedef struct source {
     struct source_file *file; /* NULL for memory */
 } source;
 
-/* Opens a file for reading. Fails for folders, pipes and unreadable files with a sentence. */
+/* Opens a file for reading. Fails for directories, pipes and unreadable files with a sentence. */
 assay_status source_open(const char *path, source **out, assay_error *err);
 /* Borrows p for the life of the source. */
 assay_status source_memory(const void *p, uint64_t size, source **out, assay_error *err);
-void source_close(source *s); /* NULL is fine */
+void source_close(source *s); /* NULL is allowed */
 
 uint64_t source_size(const source *s);
 const char *source_name(const source *s); /* path, or "<memory>" */
@@ -105,7 +105,7 @@ static inline uint64_t cursor_varint(cursor *c)
 }
 
 void cursor_skip(cursor *c, uint64_t n);
-/* Splits off the next n bytes as a cursor of their own and skips them here. */
+/* Splits off the next n bytes as a separate cursor and skips them here. */
 cursor cursor_sub(cursor *c, uint64_t n);
 /* Copies the next n bytes. */
 void cursor_copy(cursor *c, void *buf, uint64_t n);

@@ -59,11 +59,11 @@ bool str_to_u64(str s, uint64_t *out);
 bool str_to_i64(str s, int64_t *out); /* a minus may be in front */
 /* "12", "-0.5", ".5", "5.", "1e-3": finite, correctly rounded, at most 400 characters. */
 bool str_to_f64(str s, double *out);
-/* The number that s begins with; s moves behind it. */
+/* The number that s begins with; s moves past it. */
 bool str_take_u64(str *s, uint64_t *out);
 bool str_take_f64(str *s, double *out);
 
-/* What is before the first `c`, or all; *rest moves behind it. */
+/* What is before the first `c`, or all; *rest moves past it. */
 str str_cut(str *rest, char c);
 /* The items of a list, empty ones too: "a,,b" has three, "" has one, (str){0} has none.
  *   for (str item; str_split(&rest, ',', &item);) ... */

@@ -19,7 +19,7 @@ void text_si_unit(sbuf *b, double v, int decimals, const char *unit);
 /* 102228128 -> "97.49 MiB" (binary prefixes, two decimals from KiB up). */
 void text_bytes(sbuf *b, uint64_t v);
 
-/* The end of a noun behind a number: "1 layer", "2 layers". */
+/* The end of a noun after a number: "1 layer", "2 layers". */
 #define TEXT_S(n) ((n) == 1 ? "" : "s")
 
 /* Appends a name from a file so that a terminal shows it and never obeys it: control bytes and

@@ -16,7 +16,7 @@
         uint32_t cap; \
     }
 
-/* Makes room for one more item of `size`; false when memory is out or n would pass UINT32_MAX. */
+/* Makes room for one more item of `size`; false if out of memory or n would pass UINT32_MAX. */
 bool vec_grow(arena *a, void **items, uint32_t n, uint32_t *cap, size_t size);
 
 /* Room for `want` items in all, so that a list whose length is known is not copied while it grows. */

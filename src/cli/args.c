@@ -264,7 +264,7 @@ static assay_status place_models(cli_args *a, assay_error *err)
 
 /* ---- outputs ---- */
 
-/* The file's name without folders and its last suffix: what may stand in a file's name. */
+/* The file's name without directories and its last suffix: what may stand in a file's name. */
 static void put_stem(const char *model, char *out, size_t cap)
 {
     const char *base = strrchr(model, '/');
@@ -277,7 +277,7 @@ static void put_stem(const char *model, char *out, size_t cap)
             *c = '_';
 }
 
-/* Of --output-dir: every format that is for keeps, or the one that was asked for. */
+/* Of --output-dir: every format that is for keeps, or the requested one. */
 static bool belongs_in_folder(const cli_args *a, const char *format)
 {
     if (a->output.format)

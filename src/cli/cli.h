@@ -43,7 +43,7 @@ typedef struct cli_command {
     .name = (name_), .words = (words_), .min_words = (min), .max_words = (max), .run = (run_)
 
 const cli_command *cli_command_at(size_t index);       /* NULL past the end */
-const cli_command *cli_find_command(const char *name); /* NULL when there is none */
+const cli_command *cli_find_command(const char *name); /* NULL if there is none */
 bool cli_command_is(const cli_command *c, const char *class_name);
 const char *cli_command_name_at(size_t i, const void *ctx); /* for cli_nearest() */
 /* Formats of results, for the rows. */
@@ -75,7 +75,7 @@ bool cli_has_word(const char *list, char separator, const char *word, size_t n);
 /* Topics of help, in its order; NULL past the end. */
 const char *cli_topic_at(size_t index);
 
-/* ---- what was asked for (args.c) ---- */
+/* ---- what was requested (args.c) ---- */
 
 enum {
     CLI_MAX_WORDS = 64,

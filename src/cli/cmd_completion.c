@@ -350,7 +350,7 @@ static void put_fish_text(const char *text)
     }
 }
 
-/* Without a command it is graph's options that count: theirs are offered unless another command stands there. */
+/* Without a command it is graph's options that count: theirs are offered unless another command is there. */
 static void put_fish_condition(const assay_option_info *o)
 {
     const cli_command *c;

@@ -7,7 +7,7 @@
 
 #include "cli/cli.h"
 
-/* "FOLDER/assay-serve" of the folder that this program lies in. */
+/* "FOLDER/assay-serve" of the directory that this program lies in. */
 static bool beside(char *path, size_t cap)
 {
     ssize_t n = readlink("/proc/self/exe", path, cap - 1);
@@ -30,7 +30,7 @@ static int run_serve(cli_args *args)
     argv[n++] = path;
     for (int i = 1; i < args->argc; i++) {
         if (!verb && strcmp(args->argv[i], "serve") == 0)
-            verb = true; /* the first: a token may be called so too, and stands behind its option */
+            verb = true; /* the first: a token may be called so too, and follows its option */
         else
             argv[n++] = args->argv[i];
     }

@@ -5,7 +5,7 @@
 
 /* ---- formats ---- */
 
-/* The format of an output: as asked for, else by its suffix. */
+/* The format of an output: as requested, else by its suffix. */
 static const char *format_of_path(const cli_args *a, const char *path)
 {
     if (a->output.format || strcmp(path, "-") == 0)

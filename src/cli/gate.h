@@ -19,8 +19,8 @@ int cli_baseline_open(cli_gate *g, const cli_args *a);
 int cli_gate_open(cli_gate *g, cli_args *a);
 /* Whether there is anything to judge by, or to write. */
 bool cli_gate_wanted(const cli_gate *g, const cli_args *a);
-/* After it: judges the job's profile, shows the verdicts (alone: they are the command's result, else they
- * stand below it), writes what was asked for. The exit code: 0, 6, 7 or a failure's. */
+/* After it: judges the job's profile, shows the verdicts (alone: they are the command's result, else they stand below
+ * it), writes what was requested. The exit code: 0, 6, 7 or a failure's. */
 int cli_gate_judge(cli_gate *g, cli_job *j, bool alone);
 void cli_gate_close(cli_gate *g);
 /* The whole of a command that runs nothing: analyses, writes, shows, judges by limits alone. The exit code. */

@@ -32,7 +32,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* A file of this name is the record of a run over several pipelines, whatever format is asked for. */
+/* A file of this name is the record of a run over several pipelines, whatever format is requested. */
 static bool is_generation_record(const cli_job *j, const char *path)
 {
     return cli_has_word(j->args->command->formats, '|', "generation-config", 17) &&
@@ -176,7 +176,7 @@ static bool is_for_people(const char *format)
     return format && (strcmp(format, "html") == 0 || strcmp(format, "md") == 0);
 }
 
-/* The instant answer does without, unless it is asked for (--advice) or becomes a report. */
+/* The instant answer does without, unless it is requested (--advice) or becomes a report. */
 static bool wants_advice(const cli_job *j)
 {
     bool report = is_for_people(j->stdout_format);

@@ -35,18 +35,18 @@ int cli_job_model(cli_job *j);      /* the model alone */
  * that kind; -1: complained about. */
 int cli_job_result(const char *word, assay_result **out, int *code);
 int cli_job_analyze(cli_job *j); /* 0 also when there is a profile and a complaint: see verdict */
-int cli_job_show(cli_job *j);    /* on stdout, as was asked for */
+int cli_job_show(cli_job *j);    /* on stdout, as was requested */
 int cli_job_write(cli_job *j);   /* into the files and the history */
 /* Both: a result that takes no time is not kept when it could not be shown. A measured one is written first. */
 int cli_job_show_and_write(cli_job *j);
 void cli_job_close(cli_job *j);
 
-/* A command that is one function of the library on one model, shown in a view of its own: the exit code. */
+/* A command that is one function of the library on one model, shown in a separate view: the exit code. */
 typedef assay_status cli_make_fn(assay_model *model, const assay_options *options,
                                  assay_result **out, assay_error *err);
 int cli_job_view(cli_args *args, cli_make_fn *make, const char *view);
 
-/* ---- results in every view that was asked for ---- */
+/* ---- results in all requested formats ---- */
 
 /* Of a job whose outputs are open. An exit code; complained about. */
 int cli_view(cli_job *j, const assay_result *result);

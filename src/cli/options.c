@@ -76,7 +76,7 @@ void cli_option_text(const assay_option_info *o, char *out, size_t cap)
              *o->initial ? "." : "", o->repeatable ? " Repeatable." : "");
 }
 
-/* The library's order; topics that only this program has stand behind it. */
+/* The library's order; topics that only this program has follow it. */
 const char *cli_topic_at(size_t index)
 {
     static const char *const later[] = {"Output", "History", "Dashboard", "General"};

@@ -73,7 +73,7 @@ assay_status device_lint(const device *d, const char *shown, assay_error *err);
 
 /* ---- between devices.c and its neighbours ---- */
 
-/* One field by its column's name. A number that is not there is an empty text. */
+/* One field by its column's name. A number that does not exist is an empty text. */
 assay_status device_set(device *d, str key, str value, const char *shown, arena *a,
                         assay_error *err);
 /* Checks and appends a row whose fields were set. */

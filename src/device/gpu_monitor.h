@@ -17,16 +17,16 @@ typedef struct gpu_monitor gpu_monitor;
 #define GPU_NOT_TOLD UINT64_MAX
 
 typedef struct gpu_reading {
-    double utilisation_percent; /* of the time that a kernel ran; negative: not told */
-    double memory_percent; /* of the time that memory was read or written; negative: not told */
-    double power_w, temperature_c;      /* negative: not told */
+    double utilisation_percent; /* of the time that a kernel ran; negative: not reported */
+    double memory_percent; /* of the time that memory was read or written; negative: not reported */
+    double power_w, temperature_c;      /* negative: not reported */
     uint64_t memory_used, memory_total; /* of the device; or GPU_NOT_TOLD */
     uint64_t memory_process;            /* of this process; or GPU_NOT_TOLD */
 } gpu_reading;
 
 /* The `index`th GPU. ASSAY_ERR_ENGINE with a sentence when there is no library, no driver or no such GPU. */
 assay_status gpu_monitor_open(uint32_t index, gpu_monitor **out, assay_error *err);
-void gpu_monitor_close(gpu_monitor *m); /* NULL is fine */
+void gpu_monitor_close(gpu_monitor *m); /* NULL is allowed */
 
 const char *gpu_monitor_name(const gpu_monitor *m);   /* "NVIDIA A100-SXM4-80GB" */
 const char *gpu_monitor_driver(const gpu_monitor *m); /* "535.104.05", or "" */

@@ -78,18 +78,18 @@ double machine_peak(const machine *m, str dtype, unsigned threads);
 double machine_bandwidth(const machine *m, const char *level, const char *kind, unsigned threads);
 /* The roof over an arithmetic intensity (FLOPs per byte), with memory as the slowest level. */
 double machine_roof(const machine *m, str dtype, unsigned threads, double intensity);
-/* The device row `this`; its texts live in the arena, and m must live as long. */
+/* The device row `this`; its texts are in the arena, and m must live as long. */
 assay_status machine_device(const machine *m, arena *a, device *out, assay_error *err);
 
 /* ---- the file ---- */
 
-/* $ASSAY_MACHINE, or the machine's own file in $XDG_DATA_HOME/assay/machines (~/.local/share by default),
- * named after processor, number of processors and host. NULL when memory is out or there is no home. */
+/* $ASSAY_MACHINE, or the machine's own file in $XDG_DATA_HOME/assay/machines (~/.local/share by default), named after
+ * processor, number of processors and host. NULL if out of memory or there is no home. */
 char *machine_path(arena *a);
 extern const result_kind machine_kind; /* machine_fields.c */
 /* Atomic. */
 assay_status machine_save(const machine *m, const char *path, assay_error *err);
-/* ASSAY_ERR_SYSTEM with what to do when there is no such file. The machine lives in the arena. */
+/* ASSAY_ERR_SYSTEM with what to do when there is no such file. The machine is in the arena. */
 assay_status machine_load(const char *path, arena *a, machine **out, assay_error *err);
 /* The stored measurement of this machine. */
 assay_status machine_this(arena *a, machine **out, assay_error *err);

@@ -4,17 +4,17 @@
  *   └ engine_session  one model made ready to run             engine_session_open … _close
  *     └ engine_job    one caller's inputs and outputs of it   engine_job_open … _close
  *
- * Children are closed before their parents. A session may be run by several threads at once when each
- * has a job of its own; everything else of one engine belongs to one thread at a time, but for
- * engine_now_ns(), engine_session_stop() and the messages of a session, which any thread may use.
+ * Children are closed before their parents. A session may be run by several threads at once when each has its own
+ * job; everything else of one engine belongs to one thread at a time, but for engine_now_ns(), engine_session_stop()
+ * and the messages of a session, which any thread may use.
  *
  * Every failure of a runtime is ASSAY_ERR_ENGINE with the runtime's own words in the sentence, and ENOMEM in
  * os_error when memory ran out. Time is
  * always asked of the engine: the null engine's clock is scripted, so what stands on this header is
  * tested without a real clock.
  *
- * Strings and arrays that are returned live as long as the object they were asked of, unless said
- * otherwise. Options and models are read during the call and not kept, but where it says "borrows".
+ * Strings and arrays that are returned are valid as long as the object they were asked of, unless said otherwise.
+ * Options and models are read during the call and not kept, but where it says "borrows".
  */
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
@@ -48,7 +48,7 @@ extern const uint32_t engine_table_n;
  * missing, too old or no runtime at all is ASSAY_ERR_ENGINE and the sentence says how to get one. */
 assay_status engine_open(const char *name, const engine_config *config, engine **out,
                          assay_error *err);
-void engine_close(engine *e); /* NULL is fine */
+void engine_close(engine *e); /* NULL is allowed */
 
 typedef struct engine_info {
     const char *name;    /* row name */
@@ -118,7 +118,7 @@ typedef struct engine_options {
     bool mem_pattern; /* memory planned ahead from the first run; off for an exact peak */
     bool reuse;  /* a dead tensor's buffer is kept for a later one of its size; off: given back */
     bool arena;  /* freed memory is held for later; off: no memory statistics */
-    bool strict; /* a device that is not there is an error, not a fall-back to the CPU */
+    bool strict; /* a device that does not exist is an error, not a fall-back to the CPU */
     const char *device;         /* "cpu", "cuda", "cuda:1" or a provider's name; NULL is cpu */
     const char *profile_prefix; /* of a trace file, see engine_profile_end; or NULL */
     const char *optimised_path; /* the model as optimised is written there; or NULL */
@@ -146,7 +146,7 @@ typedef struct engine_options {
 assay_status engine_session_open(engine *e, const engine_model *model,
                                  const engine_options *options, engine_session **out,
                                  assay_error *err);
-void engine_session_close(engine_session *s); /* NULL is fine */
+void engine_session_close(engine_session *s); /* NULL is allowed */
 
 typedef struct engine_io {
     const char *name;
@@ -161,7 +161,7 @@ typedef struct engine_session_info {
     const engine_io *inputs, *outputs;
     uint32_t n_inputs, n_outputs;
     const char *device;       /* where it runs: "cpu", "cuda", … */
-    bool fell_back;           /* another device was asked for */
+    bool fell_back;           /* another device was requested */
     const char *fallback_why; /* a whole sentence for a warning, or "" */
     uint64_t create_ns;       /* time that making the session took */
 } engine_session_info;
@@ -183,7 +183,7 @@ void engine_session_stop(engine_session *s);
 /* Statistics of the engine's CPU arena for this session, in bytes. */
 typedef struct engine_memory {
     uint64_t in_use;     /* handed out, rounded up as the arena does */
-    uint64_t requested;  /* what was asked for in those */
+    uint64_t requested;  /* what was requested in those */
     uint64_t max_in_use; /* highest in_use since the session was made */
     uint64_t held;       /* taken from the system: in use and kept for later */
     uint64_t max_alloc;  /* largest single one */
@@ -193,10 +193,9 @@ typedef struct engine_memory {
 /* False when the engine cannot tell (arena off, or a version before 1.23). */
 bool engine_session_memory(engine_session *s, engine_memory *out);
 
-/* Ends the profile of a session opened with profile_prefix; *path is the trace file, kept by the
- * session; the caller removes the file. engine/trace.h reads it. The date in its name is exact to the
- * second with old runtimes, and a session that fails to open leaves a file too: give every session a
- * prefix in a folder of its own. */
+/* Ends the profile of a session opened with profile_prefix; *path is the trace file, kept by the session; the caller
+ * removes the file. engine/trace.h reads it. The date in its name is exact to the second with old runtimes, and a
+ * session that fails to open leaves a file too: give every session a prefix in a directory of its own. */
 assay_status engine_profile_end(engine_session *s, const char **path, assay_error *err);
 
 /* ---- jobs ------------------------------------------------------------------------------------ */
@@ -206,7 +205,7 @@ assay_status engine_profile_end(engine_session *s, const char **path, assay_erro
  * data may be changed between runs. String tensors are ASSAY_ERR_UNSUPPORTED. */
 assay_status engine_job_open(engine_session *s, const engine_tensor *inputs, uint32_t n_inputs,
                              engine_job **out, assay_error *err);
-void engine_job_close(engine_job *j); /* NULL is fine */
+void engine_job_close(engine_job *j); /* NULL is allowed */
 
 /* One inference: nothing is done beside the runtime's own call. Outputs are made by the engine
  * anew in each run; those of the run before are dropped first, so a loop that measures calls

@@ -1,7 +1,7 @@
 /* Loading ONNX Runtime: the only file that calls dlopen().
  *
- * Entry point: OrtGetApiBase() gives {GetApi(version), GetVersionString()}. "1.N.p" has the API of version
- * N; asking for more returns NULL and prints, so min(N, ORT_API_NEWEST) is asked for.
+ * Entry point: OrtGetApiBase() gives {GetApi(version), GetVersionString()}. "1.N.p" has the API of version N; asking
+ * for more returns NULL and prints, so min(N, ORT_API_NEWEST) is requested.
  *
  * Since 1.29 the library sends telemetry unless ORT_DISABLE_TELEMETRY=1 is in the environment before it is loaded.
  */
@@ -105,7 +105,7 @@ static assay_status load_library(const char *path, arena *a, ort_api *out, bool 
     return status;
 }
 
-/* A pipe or a folder by that name would block or confuse the loader. */
+/* A pipe or a directory by that name would block or confuse the loader. */
 static assay_status load_named(const char *path, arena *a, ort_api *out, assay_error *err)
 {
     file_info info = file_stat(path);

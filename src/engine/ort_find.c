@@ -28,9 +28,9 @@
 
 typedef enum place_base {
     AT_ROOT,
-    AT_VARIABLE, /* the folder that an environment variable names */
-    AT_PROGRAM,  /* the folder of the program, or of the library that assay is in */
-    AT_CALLER,   /* each of the caller's folders */
+    AT_VARIABLE, /* the directory that an environment variable names */
+    AT_PROGRAM,  /* the directory of the program, or of the library that assay is in */
+    AT_CALLER,   /* each of the caller's directories */
 } place_base;
 
 typedef struct place {

@@ -4,8 +4,8 @@
 
 #include "base/arena.h"
 
-/* Paths of files that are there, best first, ending with NULL; `folders` (NULL-terminated, may be
- * NULL) are the caller's own places and come last. NULL when memory is out. */
+/* Paths of files that are there, best first, ending with NULL; `folders` (NULL-terminated, may be NULL) are the
+ * caller's own places and come last. NULL if out of memory. */
 const char *const *ort_find(const char *const *folders, arena *a);
 
 /* What to tell somebody who has none. */

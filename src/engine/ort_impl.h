@@ -18,7 +18,7 @@ typedef struct ort_engine_session {
     engine_session base;
     ort_session *session;
     ort_run_options *run_options; /* shared by all jobs: one flag stops them all */
-    ort_allocator *arena;         /* NULL when there is none to ask */
+    ort_allocator *arena;         /* NULL if there is none to ask */
     ort_strings input_names, output_names;
     ort_value **weights; /* views of the caller's memory, as long as the session */
     uint32_t n_weights;

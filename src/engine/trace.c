@@ -5,8 +5,8 @@
  *     "activation_size":"256","output_type_shape":[{"float":[1,32,16,16]}],"mem_bytes_in_use":"…",…}},
  *    {"cat":"Session","name":"model_run",…}, …]
  *
- * Numbers in args are strings. An event is written when it ends: what happened inside of it stands before
- * it in the file, which is how nesting is told (trace_order.c).
+ * Numbers in args are strings. An event is written when it ends: what happened inside of it precedes it in the file,
+ * which is how nesting is told (trace_order.c).
  */
 #include "engine/trace.h"
 
@@ -264,7 +264,7 @@ static void add_session_event(reading *r)
                             .after = b->events.n});
 }
 
-/* The runtime puts what the device did right behind the node that asked for it. */
+/* The runtime puts what the device did right after the node that asked for it. */
 static void add_kernel(reading *r)
 {
     trace_build *b = r->build;

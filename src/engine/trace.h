@@ -61,7 +61,7 @@ typedef struct trace {
     bool truncated;      /* the engine's limit of events was reached */
 } trace;
 
-/* All of *out lives in the arena. A file that is not whole is ASSAY_ERR_SYSTEM: the disk was full. */
+/* All of *out is in the arena. A file that is not whole is ASSAY_ERR_SYSTEM: the disk was full. */
 assay_status trace_read(const char *path, arena *a, trace *out, assay_error *err);
 /* The same from memory, for tests; what is no trace is ASSAY_ERR_ENGINE. */
 assay_status trace_parse(str text, arena *a, trace *out, assay_error *err);

@@ -27,7 +27,7 @@ typedef struct trace_build {
     uint64_t session_us, n_read;
 } trace_build;
 
-/* Finds runs and parents and copies all into the arena; false when memory is out. */
+/* Finds runs and parents and copies all into the arena; false if out of memory. */
 bool trace_order(trace_build *b, trace *out);
 
 #endif

@@ -38,7 +38,7 @@ typedef struct flat_vector {
     uint32_t n;
 } flat_vector;
 
-/* On the heap: the lines are too many for a stack. NULL when memory is out. */
+/* On the heap: the lines are too many for a stack. NULL if out of memory. */
 flat *flat_new(source *src, assay_error *err);
 void flat_free(flat *f);
 assay_status flat_status(const flat *f);

@@ -10,7 +10,7 @@
  *   unknown and takes the shapes that the file declares of its outputs.
  * - Memory that runs out is sticky in the arenas: ids are IR_NONE, and foreign_done() tells.
  *
- * Everything is in the model's arena, but for what is in `scratch`, which lives as long as the reading.
+ * Everything is in the model's arena, but for what is in `scratch`, which is valid as long as the reading.
  */
 #ifndef FORMATS_FOREIGN_H
 #define FORMATS_FOREIGN_H

@@ -41,11 +41,11 @@ typedef struct gguf_type {
     const char *stored; /* as numpy calls it, for those that it has */
     uint32_t block, bytes;
 } gguf_type;
-/* NULL when there is none of this number. */
+/* NULL if there is none of this number. */
 const gguf_type *gguf_type_of(uint32_t number);
 
-/* A file, with its other parts when it is the first of a split set ("x-00001-of-00003.gguf").
- * Everything lives in the arena. */
+/* A file, with its other parts when it is the first of a split set ("x-00001-of-00003.gguf"). Everything is in the
+ * arena. */
 assay_status gguf_read(const char *path, arena *a, gguf_file *out, assay_error *err);
 assay_status gguf_read_bytes(const void *p, uint64_t n, arena *a, gguf_file *out, assay_error *err);
 

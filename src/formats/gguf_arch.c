@@ -294,7 +294,7 @@ static assay_status put_falcon(mapping *m)
     return put_bool(m, "multi_query", !grouped && int_of(m, "attention.head_count_kv", 0) == 1);
 }
 
-/* Whether there are biases is seen at the tensors; each family has a key of its own for it. */
+/* Whether there are biases is seen at the tensors; each family has its own key for it. */
 static assay_status put_biases(mapping *m)
 {
     static const struct {

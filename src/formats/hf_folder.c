@@ -228,7 +228,7 @@ static str class_in(const json_value *root)
     return any ? list->items[0].s : STR("");
 }
 
-/* Component folders alone. */
+/* Component directories alone. */
 static assay_status find_components(reading *r)
 {
     for (uint32_t i = 0; i < r->n_names; i++) {

@@ -1,5 +1,5 @@
-/* Decoding: see image.h. Both libraries get the whole file in memory, and are asked for the size before a
- * pixel is decoded. */
+/* Decoding: see image.h. Both libraries get the whole file in memory, and report the size before a pixel is
+ * decoded. */
 #include "formats/image.h"
 
 #include <stdlib.h>
@@ -78,7 +78,7 @@ static uint32_t big_endian(const char *p)
     return (uint32_t)u[0] << 24 | (uint32_t)u[1] << 16 | (uint32_t)u[2] << 8 | u[3];
 }
 
-/* Chunks are length, name, data, checksum; the reader of whole pictures does not tell of this one. */
+/* Chunks are length, name, data, checksum; the reader of whole images does not tell of this one. */
 static int png_orientation(str s)
 {
     for (size_t at = 8; s.n >= 12 && at <= s.n - 12;) {

@@ -1,7 +1,7 @@
 /* Images as inputs of models: PNG by libpng, JPEG by libjpeg-turbo, resized and put into the layout of the input.
  *
  *   resize      to the input's height and width, the aspect ratio is not kept; a triangle filter (bilinear)
- *               that widens when the picture shrinks, as Pillow and torchvision do
+ *               that widens when the image shrinks, as Pillow and torchvision do
  *   normalise   float32: (x / 255 - mean) / deviation with ImageNet's numbers; uint8: as it is
  *   channels    3: red, green, blue; 1: luma (BT.601) with the mean of the three numbers
  *
@@ -41,7 +41,7 @@ typedef struct image_want {
     bool channels_last;
 } image_want;
 
-/* Whether pictures are made into this: 1 or 3 channels of float32 or uint8, sides known and not too long. */
+/* Whether images are made into this: 1 or 3 channels of float32 or uint8, sides known and not too long. */
 bool image_can_fill(const image_want *w);
 uint64_t image_bytes(const image_want *w);
 /* data: image_bytes() long. */

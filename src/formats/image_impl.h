@@ -24,7 +24,7 @@ assay_status image_decode_jpeg(const decoding *d);
 
 /* Of an EXIF block (a TIFF directory, after any "Exif\0\0"): 1 to 8; 1, as stored, when it tells none. */
 int image_orientation(const uint8_t *exif, size_t n);
-/* Turns and mirrors the picture so that an orientation other than 1 is undone. */
+/* Turns and mirrors the image so that an orientation other than 1 is undone. */
 assay_status image_upright(image *i, int orientation, assay_error *err);
 
 #endif

@@ -1,8 +1,8 @@
 /* JPEG by libjpeg-turbo: baseline, progressive and arithmetic coding; grey, YCbCr, RGB, CMYK and YCCK, 8 bits.
  *
- * Adobe writes CMYK inverted (255 is no ink), and marks the file; without the mark 0 is no ink. Either way
- * red = 255 (1 - cyan)(1 - black), and so on, without a colour profile. The library goes on behind the end of
- * a file that is cut short, with grey: that is an error here, for what would be measured is not the picture.
+ * Adobe writes CMYK inverted (255 is no ink), and marks the file; without the mark 0 is no ink. Either way red = 255
+ * (1 - cyan)(1 - black), and so on, without a colour profile. The library goes on behind the end of a file that is
+ * cut short, with grey: that is an error here, for what would be measured is not the image.
  */
 #include "formats/image_impl.h"
 

@@ -19,7 +19,7 @@ typedef struct model_config {
     zoo_args args; /* what the file says of it; lenient where unknown keys are harmless */
 } model_config;
 
-/* Everything lives in the arena. ASSAY_ERR_MALFORMED names the key ("model.depths[2]"). */
+/* Everything is in the arena. ASSAY_ERR_MALFORMED names the key ("model.depths[2]"). */
 assay_status model_config_read(const char *path, arena *a, model_config *out, assay_error *err);
 /* The same of what was read already; path is for sentences. */
 assay_status model_config_of(const json_value *root, const char *path, arena *a, model_config *out,

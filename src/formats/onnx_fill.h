@@ -21,7 +21,7 @@ typedef struct onnx_fill {
     bool set;
 } onnx_fill;
 
-/* One per value, of those that have a constant without bytes. In `a`; NULL when memory is out. */
+/* One per value, of those that have a constant without bytes. In `a`; NULL if out of memory. */
 const onnx_fill *onnx_fill_plan(const ir_model *m, arena *a);
 
 typedef struct onnx_filler {

@@ -153,7 +153,7 @@ onnx_scope *onnx_scope_new(onnx_reader *r, ir_id graph, onnx_scope *parent);
 assay_status onnx_scope_reserve(onnx_scope *s, uint32_t n_nodes);
 /* The node with this index in the scope. */
 ir_node *onnx_node_at(const onnx_scope *s, uint32_t index);
-/* Interns a name; NULL when memory is out. Pointers last until the next call. */
+/* Interns a name; NULL if out of memory. Pointers last until the next call. */
 onnx_symbol *onnx_symbol_of(onnx_scope *s, str name);
 uint32_t onnx_symbol_index(const onnx_scope *s, const onnx_symbol *sym);
 /* Defines it in one role; a name may only be an input and an initialiser at once. */

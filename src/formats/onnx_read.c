@@ -1,7 +1,7 @@
 /* ModelProto: the top level of an ONNX file.
  *
- * The operator sets that give nodes their versions stand behind the graph in the file, so the top
- * level is walked first, which skips the graph as one record, and the graph is read after it.
+ * The operator sets that give nodes their versions follow the graph in the file, so the top level is walked first,
+ * which skips the graph as one record, and the graph is read after it.
  */
 #include "formats/onnx_read.h"
 

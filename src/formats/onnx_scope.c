@@ -46,7 +46,7 @@ ir_node *onnx_node_at(const onnx_scope *s, uint32_t index)
     return ir_node_at(s->r->m, s->first_node + index);
 }
 
-/* Names live in the model's arena: most become those of values. */
+/* Names are in the model's arena: most become those of values. */
 onnx_symbol *onnx_symbol_of(onnx_scope *s, str name)
 {
     uint32_t i = map_intern(&s->index, s->r->m->arena, &name, s->symbols.n);

@@ -29,7 +29,7 @@ static assay_status bad_location(str tensor, str location, const char *why, assa
                     NAME_ARG(tensor), NAME_ARG(location), why);
 }
 
-/* Drops empty and "." components; "" for `..`, which leaves the folder. */
+/* Drops empty and "." components; "" for `..`, which leaves the directory. */
 static str normalise_path(arena *a, str s)
 {
     char *out = arena_alloc(a, (size_t)s.n + 1);

@@ -1,8 +1,8 @@
 /* Location of the tensor data of an ONNX model: its file, and the files named by external_data. This is the ctx of
- * the model's ir_reader; the store lives in the model's arena and closes its files with the model.
+ * the model's ir_reader; the store is in the model's arena and closes its files with the model.
  *
  * External locations come from the model and are not trusted: only relative paths without `..` are followed. Links
- * inside the folder are followed (model caches are full of them).
+ * inside the directory are followed (model caches are full of them).
  */
 #ifndef FORMATS_ONNX_STORE_H
 #define FORMATS_ONNX_STORE_H
@@ -13,7 +13,7 @@
 #include "ir/graph.h"
 
 typedef struct onnx_external {
-    str location;     /* normalised, relative to the folder */
+    str location;     /* normalised, relative to the directory */
     const char *path; /* NULL when there is no folder to look in */
     bool exists;
     uint64_t size;
@@ -24,7 +24,7 @@ typedef struct onnx_store {
     arena *arena;       /* the model's */
     source *src;        /* the model's own bytes */
     const char *folder; /* "" or ending in '/'; NULL when the model was given as bytes */
-    str own_name;       /* the model's file within the folder */
+    str own_name;       /* the model's file within the directory */
     map index;          /* location to number in `files` */
     VEC(onnx_external) files;
 } onnx_store;
@@ -34,8 +34,8 @@ onnx_store *onnx_store_new(arena *a, source *src, const char *path);
 /* The model's reader on this store. */
 ir_reader onnx_store_reader(onnx_store *st);
 
-/* Finds or adds the file of a location: fails when the location leaves the folder. Pointers last
- * until the next call. */
+/* Finds or adds the file of a location: fails when the location leaves the directory. Pointers last until the next
+ * call. */
 assay_status onnx_store_find(onnx_store *st, str tensor, str location, onnx_external **out,
                              assay_error *err);
 /* Sizes of the model's file and of every distinct external file that is there. */

@@ -35,8 +35,8 @@ typedef struct onnx_written {
     uint64_t n_random;  /* of them, made up */
 } onnx_written;
 
-/* Writes path, and path + ".data" when there is external data. Each appears whole or not at all. opt
- * and got may be NULL. */
+/* Writes path, and path + ".data" when there is external data. Each is written completely or not at all. opt and got may
+ * be NULL. */
 assay_status onnx_write_file(const ir_model *m, const char *path, const onnx_write_options *opt,
                              onnx_written *got, assay_error *err);
 

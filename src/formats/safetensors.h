@@ -13,7 +13,7 @@
 
 #include "formats/weights.h"
 
-/* One file. *out lives in the arena. */
+/* One file. *out is in the arena. */
 assay_status safetensors_read(const char *path, arena *a, weight_set **out, assay_error *err);
 /* The same from memory, which is borrowed for the call. */
 assay_status safetensors_read_bytes(const void *p, uint64_t n, arena *a, weight_set **out,

@@ -42,7 +42,7 @@ static void take_config(stored_model *m, const model_config *c, str config_file,
     m->weights = w;
 }
 
-/* ---- folders ---- */
+/* ---- directories ---- */
 
 static void describe_pipeline(stored_model *m, const hf_folder *f, const hf_component *shown)
 {
@@ -103,7 +103,7 @@ static assay_status load_folder(stored_model *m, const char *path, assay_error *
 
 /* ---- single files ---- */
 
-/* A config.json beside it describes it, unless the file is one of several in the folder. */
+/* A config.json beside it describes it, unless the file is one of several in the directory. */
 static assay_status load_safetensors(stored_model *m, const char *path, assay_error *err)
 {
     hf_folder f = {0};

@@ -1,4 +1,4 @@
-/* Models that are stored as a configuration, as weights, or as both: Hugging Face folders, safetensors and GGUF
+/* Models that are stored as a configuration, as weights, or as both: Hugging Face directories, safetensors and GGUF
  * files. If the architecture is known, the result is its row and parameters, and the storage of the weights. If it is
  * not, the weights are an inventory. */
 #ifndef FORMATS_STORED_H
@@ -20,13 +20,14 @@ typedef struct stored_model {
     ir_model *ir;
 } stored_model;
 
-/* What is read in this way: a folder (f is NULL), or a file of such a format. */
+/* What is read in this way: a directory (f is NULL), or a file of such a format. */
 bool stored_reads(const format_row *f, bool folder);
 assay_status stored_read(const format_row *f, const char *path, stored_model *m, assay_error *err);
 
-/* A folder with a config.json or weights. One that was exported as ONNX keeps its config.json; its weights are gone. */
+/* A directory with a config.json or weights. One that was exported as ONNX keeps its config.json; its weights are
+ * gone. */
 bool stored_is_folder(const char *path);
-/* ASSAY_ERR_UNSUPPORTED: what to give instead of the folder. */
+/* ASSAY_ERR_UNSUPPORTED: what to give instead of the directory. */
 assay_status stored_refuse_folder(const char *path, assay_error *err);
 
 #endif

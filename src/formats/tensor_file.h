@@ -1,4 +1,4 @@
-/* A tensor in a file of its own: .npy (numpy), .pb (ONNX TensorProto), or raw little-endian bytes.
+/* A tensor in a separate file: .npy (numpy), .pb (ONNX TensorProto), or raw little-endian bytes.
  *
  *   npy   "\x93NUMPY" major minor, header length (u16, from version 2 on u32), a Python dict
  *         {'descr': '<f4', 'fortran_order': False, 'shape': (1, 3), }, then the data
@@ -20,7 +20,7 @@ typedef struct tensor_file {
     uint64_t size_bytes;
 } tensor_file;
 
-/* By the suffix; everything lives in the arena. */
+/* By the suffix; everything is in the arena. */
 assay_status tensor_file_read(const char *path, arena *a, tensor_file *out, assay_error *err);
 
 /* Writes a .npy; types that numpy has no name for are written as the unsigned whole numbers of their bits.

@@ -32,7 +32,7 @@ typedef struct weight_item {
 } weight_item;
 
 typedef struct weight_file {
-    str name; /* within the folder */
+    str name; /* within the directory */
     uint64_t size_bytes;
 } weight_file;
 
@@ -52,11 +52,11 @@ typedef struct weight_set {
     bool any_way; /* the format may hold a matrix either way round, and parts of fused ones apart */
 } weight_set;
 
-/* Made for `expected` tensors and any number. NULL when memory is out. */
+/* Made for `expected` tensors and any number. NULL if out of memory. */
 weight_set *weight_set_new(arena *a, const char *format, uint32_t expected);
-/* Adds a file; its number, or UINT32_MAX when memory is out. */
+/* Adds a file; its number, or UINT32_MAX if out of memory. */
 uint32_t weight_set_file(weight_set *w, str name, uint64_t size_bytes);
-/* Adds a tensor. A name that is there already is malformed; so are sizes that pass 2^63. */
+/* Adds a tensor. A name that exists already is malformed; so are sizes that pass 2^63. */
 assay_status weight_set_add(weight_set *w, const weight_item *item, const char *shown,
                             assay_error *err);
 /* NULL when absent. */

@@ -73,7 +73,7 @@ static inline bool read_short(cursor *c, wire_field *f)
     return true;
 }
 
-/* Old-style groups end with a tag of their own number, so they must be walked to be skipped. */
+/* Old-style groups end with a separate tag number, so they must be walked to be skipped. */
 static void skip_group(cursor *c, uint32_t number)
 {
     uint32_t open[MAX_GROUP_DEPTH] = {number};

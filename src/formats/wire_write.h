@@ -1,6 +1,6 @@
-/* Writing the protobuf wire format. A message stands behind its length, so everything is walked twice by
- * the same code: once to measure, which keeps the length of every message in order, once to write.
- * Nothing but those lengths is held in memory.
+/* Writing the protobuf wire format. A message follows its length, so everything is walked twice by the same code:
+ * once to measure, which keeps the length of every message in order, once to write. Nothing but those lengths is held
+ * in memory.
  *
  *     wire_out w = {.arena = a, .err = err};
  *     emit(&w);                  measures: w.pos is the size of it all

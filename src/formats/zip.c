@@ -40,7 +40,7 @@ typedef struct directory_place {
     uint64_t entries, bytes, at;
 } directory_place;
 
-/* The record at the end of the file; a comment of up to 64 KiB may stand behind it. */
+/* The record at the end of the file; a comment of up to 64 KiB may follow it. */
 static assay_status find_end(source *src, uint64_t *at, uint8_t end[END_BYTES], assay_error *err)
 {
     uint64_t size = source_size(src),

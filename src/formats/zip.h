@@ -24,9 +24,9 @@ typedef struct zip_directory {
 
 enum { ZIP_MAX_ENTRIES = 1 << 20, ZIP_MAX_DIRECTORY = 128 << 20 };
 
-/* Everything lives in the arena. */
+/* Everything is in the arena. */
 assay_status zip_read(source *src, arena *a, zip_directory *out, assay_error *err);
-/* NULL when there is none of that name. */
+/* NULL if there is none of that name. */
 const zip_entry *zip_find(const zip_directory *z, str name);
 /* The bytes of a stored entry. ASSAY_ERR_UNSUPPORTED: it is compressed. */
 assay_status zip_open(source *src, const zip_entry *e, cursor *out, assay_error *err);

@@ -8,7 +8,7 @@
 ir_id ir_add_graph(ir_model *m, str name, ir_id parent);
 /* Copies the name. */
 ir_id ir_add_value(ir_model *m, ir_id graph, str name);
-/* Borrows the name: it must live as long as the model. */
+/* Borrows the name: it must be valid as long as the model. */
 ir_id ir_add_value_borrowed(ir_model *m, ir_id graph, str name);
 /* Adds a node at the end of `graph`; copies the id arrays, sets producers of the outputs. attrs are
  * borrowed (make them in the model's arena). */
@@ -20,8 +20,7 @@ bool ir_add_output(ir_model *m, ir_id graph, ir_id value);
 bool ir_add_constant(ir_model *m, ir_id graph, ir_id value, const ir_tensor *t);
 bool ir_set_opset(ir_model *m, str domain, int64_t version);
 
-/* A tensor declaration in the model's arena; dims are copied. NULL when memory is out or the
- * element count overflows. */
+/* A tensor declaration in the model's arena; dims are copied. NULL if out of memory or the element count overflows. */
 ir_tensor *ir_make_tensor(ir_model *m, str name, ir_dtype t, int rank, const int64_t *dims);
 /* The same with the name borrowed. */
 ir_tensor *ir_make_tensor_borrowed(ir_model *m, str name, ir_dtype t, int rank,

@@ -6,8 +6,8 @@
  *   id.
  * - Nodes of a graph stand in execution order (verify checks; the reader sorts when a file does
  *   not).
- * - Everything lives in the model's arena and is borrowed from there. Pointers into nodes/values
- *   move when the model grows: keep ids.
+ * - Everything is in the model's arena and is borrowed from there. Pointers into nodes/values move when the model
+ *   grows: keep ids.
  * - Analyses never write into the model; what they find goes into arrays of their own.
  */
 #ifndef IR_GRAPH_H
@@ -132,7 +132,7 @@ enum { /* how PyTorch code writes a node, when a builder knows; other tools' cou
 };
 
 typedef struct ir_node {
-    str name;       /* unique enough for people; the reader makes one up when empty */
+    str name;       /* unique enough for display; the reader makes one up when empty */
     str op, domain; /* domain "" is ai.onnx */
     str module;     /* dotted path of the module it belongs to when the builder knows; else empty */
     str overload;
@@ -243,7 +243,7 @@ struct ir_model {
 
 /* New empty model with its main graph; limit_bytes bounds its arena. */
 assay_status ir_model_new(size_t limit_bytes, ir_model **out, assay_error *err);
-void ir_model_free(ir_model *m); /* closes the reader; NULL is fine */
+void ir_model_free(ir_model *m); /* closes the reader; NULL is allowed */
 
 static inline ir_node *ir_node_at(const ir_model *m, ir_id id)
 {

@@ -22,7 +22,7 @@ typedef struct ir_t {
 
 typedef struct ir_kit {
     ir_model *m;
-    map names; /* in use: how often each was asked for */
+    map names; /* in use: how often each was requested */
 } ir_kit;
 
 /* A kit that knows the names of all values of m, with room for `more` names. They are kept in `scratch`. */
@@ -35,7 +35,7 @@ str ir_kit_name(ir_kit *k, str name);
 /* "<base><suffix><n>" in the model's arena; without the number if n is 0. */
 str ir_kit_numbered(const ir_kit *k, str base, const char *suffix, uint32_t n);
 
-/* ---- values: names are borrowed and must live as long as the model ---- */
+/* ---- values: names are borrowed and must be valid as long as the model ---- */
 
 /* Declares the type unless it is IR_UNDEFINED. */
 ir_id ir_kit_value(const ir_kit *k, ir_id graph, str name, const ir_t *shape);

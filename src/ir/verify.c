@@ -3,7 +3,7 @@
  * and every subgraph in one node; then one walk in execution order, into subgraphs, that finds
  * every value made before it is read and visible where it is read.
  *
- * Linear in the size of the model. The walk keeps a stack of its own: its depth is the file's. Unreferenced nodes and
+ * Linear in the size of the model. The walk keeps a separate stack: its depth is the file's. Unreferenced nodes and
  * graphs, which rewrites leave behind, are not checked.
  */
 #include "ir/verify.h"

@@ -81,7 +81,7 @@ static assay_status study_ir(const ir_model *ir, const infer_options *shapes,
     return job_fuse_study(r, &of, o, p, err);
 }
 
-/* A file that fixes its batch is analysed as the same model for the batch asked for. */
+/* A file that fixes its batch is analysed as the same model for the requested batch. */
 static assay_status study_at(assay_model *m, const assay_options *o, int64_t batch,
                              const count_options *counting, arena *work, profile *p,
                              assay_error *err)

@@ -32,7 +32,7 @@ assay_status job_batch_rule(assay_model *m, const assay_options *o, const batch_
     if (*out)
         return ASSAY_OK;
     batch_question q = {.model = m->ir, .shapes = sizes_of(m, o), .again = read_again, .ctx = m};
-    q.shapes.dims_must_exist = false; /* whoever asked says so */
+    q.shapes.dims_must_exist = false; /* the caller says so */
     batch_rule *rule = ARENA_NEW(m->ir->arena, batch_rule);
     if (!rule)
         return err_no_memory(err);

@@ -15,8 +15,8 @@ typedef struct job_sized {
     infer_options shapes;
     const ir_model *ir;
     ir_model *own;          /* the rewritten copy behind ir; or NULL */
-    const batch_rule *rule; /* NULL: no batch size was asked for */
-    int64_t batch;          /* that was asked for */
+    const batch_rule *rule; /* NULL: no batch size was requested */
+    int64_t batch;          /* that was requested */
 } job_sized;
 
 /* batch 0: as the model and the options have it. Freed by job_sized_free() in any case. */

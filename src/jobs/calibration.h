@@ -9,7 +9,7 @@
 typedef struct job_kernels {
     const profile *p; /* static; of `x` */
     double *seconds;  /* [layers] of the kernels that each leads; 0: it leads none */
-    bool *led;        /* [layers] a kernel of its own, or several */
+    bool *led;        /* [layers] a separate kernel, or several */
     uint32_t kernels; /* of a run */
     double latency_s; /* of a run without the profiler, the median */
     double kernels_s; /* the sum of seconds */

@@ -1,4 +1,4 @@
-/* Cold starts: the engine is loaded, a session made and the model run once, each time in a process of its own, which is
+/* Cold starts: the engine is loaded, a session made and the model run once, each time in a separate process, which is
  * a copy of this one from before it loaded the engine. Files stay in the system's cache: what is cold is the process.
  *
  * The first configuration is measured. int8 with calibration needs the engine to make the model, so it is refused. */

@@ -48,9 +48,9 @@ struct assay_result {
     struct job_comparison *comparison; /* the same of a comparison */
 };
 
-/* Of other kinds than a profile: unknown data in an arena of its own. NULL when memory is out. */
+/* Of other kinds than a profile: unknown data in an arena of its own. NULL if out of memory. */
 assay_result *job_result_new(const result_kind *kind, size_t limit_bytes);
-void job_result_free(assay_result *of); /* NULL is fine */
+void job_result_free(assay_result *of); /* NULL is allowed */
 
 /* ---- models ---- */
 
@@ -65,7 +65,7 @@ assay_status job_model_build(assay_model *model, const assay_options *o, assay_e
 /* A second copy of a model that came from a file with a graph, for rewrites; *out may be set after a failure too
  * (model.c). */
 assay_status job_model_again(const assay_model *m, ir_model **out, assay_error *err);
-/* Reads a configuration file into an empty model, whose arena is made when there is none. */
+/* Reads a configuration file into an empty model, whose arena is created if there is none. */
 assay_status job_model_configure(assay_model *m, const char *path, assay_error *err);
 /* ASSAY_ERR_USAGE with the nearest built-in names. */
 assay_status job_no_such_model(const char *word, assay_error *err);

@@ -9,7 +9,7 @@
 /* The kernels of the optimised graph that the engine wrote. */
 assay_status job_read_kernels(const job_runnable *x, const char *path, arena *a, kernel_map *out,
                               assay_error *err);
-/* [nodes of the trace] the kernel that each is; MAP_NONE: none. NULL when memory is out. */
+/* [nodes of the trace] the kernel that each is; MAP_NONE: none. NULL if out of memory. */
 uint32_t *job_kernels_of_trace(const kernel_map *m, const trace *t, arena *a);
 
 /* Writes a model of JOB_CHAIN nodes that do nothing worth the name, one after the other: y = -x of one number. */

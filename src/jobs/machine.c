@@ -102,7 +102,7 @@ static assay_status measure_dispatch(engine *e, const assay_options *o, machine 
     return s;
 }
 
-/* Without an engine the machine is still a machine; but what was asked for by name must be had. */
+/* Without an engine the machine is still a machine; but what was requested by name must be had. */
 static assay_status measure_engine(const assay_options *o, telling *t, machine *m, assay_error *err)
 {
     const job_calibration_request calibrating = {.o = o, .ctx = t, .progress = report_progress};

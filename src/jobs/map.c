@@ -37,7 +37,7 @@ bool job_is_precision_list(str value)
     return read_precisions(value, ignored);
 }
 
-/* Of the precision asked for; else of the model's native type, widened where the device has no peak at it. */
+/* Of the requested precision; else of the model's native type, widened where the device has no peak at it. */
 static device_precision ridge_precision(const assay_model *m, const assay_options *o,
                                         const device *d)
 {
@@ -156,8 +156,8 @@ static assay_status take_graph(mapping_job *j, const assay_options *o, int64_t b
     return s;
 }
 
-/* Whether the analysis of the model as it was asked for is the one at batch 1: no input, and no size that was
- * given, would be another. */
+/* Whether the analysis of the model as it was requested is the one at batch 1: no input, and no size that was given,
+ * would be another. */
 static bool is_for_one(const mapping_job *j, const infer_result *r)
 {
     uint32_t n = 0;

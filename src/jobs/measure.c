@@ -274,8 +274,8 @@ static void hand_over(const job *j, const profile_config *c)
 
 typedef assay_status study_fn(const job_layers_request *q, profile *p, assay_error *err);
 
-/* A failure here is a warning: the configuration itself was measured. Not so when the system failed (a disk
- * that is full): what was asked for could be had, and is missing. */
+/* A failure here is a warning: the configuration itself was measured. Not so when the system failed (a disk that is
+ * full): what was requested could be had, and is missing. */
 static void run_study(job *j, job_runnable *x, double latency_ms, study_fn *f, const char *what)
 {
     const job_layers_request q = {.engine = j->engine,

@@ -9,7 +9,7 @@
 #include "jobs/job.h"
 #include "measure/measure.h"
 
-typedef struct job_kept { /* memory that lives as long as the runnable */
+typedef struct job_kept { /* memory that is valid as long as the runnable */
     arena *arena;
     struct job_kept *next;
 } job_kept;
@@ -71,8 +71,8 @@ input_want job_want_of(const infer_result *r, ir_id id, const feed_hint *hint);
 /* Reads the files of --input into the wants (measure_inputs.c). */
 assay_status job_runnable_inputs(const assay_options *o, job_runnable *x, assay_error *err);
 
-/* --save-outputs: writes a probe into the folder before the work; then each output as a file. Several
- * configurations have a folder each within it: "8-fp16" (measure_outputs.c). */
+/* --save-outputs: writes a probe into the directory before the work; then each output as a file. Several
+ * configurations have a directory each within it: "8-fp16" (measure_outputs.c). */
 assay_status job_outputs_prepare(const assay_options *o, assay_error *err);
 assay_status job_outputs_save(const assay_options *o, const profile_config *c, bool several,
                               const output_set *outputs, profile *p, assay_error *err);
@@ -93,7 +93,7 @@ assay_status job_engine_open(const assay_options *o, engine **out, assay_error *
 assay_status job_engine_ready(const assay_options *o, engine **out, uint64_t *bytes,
                               assay_error *err);
 
-/* The engine's options as the user wants them; lists live in the arena. */
+/* The engine's options as the user wants them; lists are in the arena. */
 engine_options job_engine_options(const assay_options *o, arena *a);
 /* Engine, governor and load of p->measured. */
 void job_describe_engine(const assay_options *o, const engine *e, profile *p);

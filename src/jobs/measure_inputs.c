@@ -93,7 +93,7 @@ static assay_status cast(const input_want *w, const tensor_file *t, uint64_t n, 
                           (unsigned long long)done, STR_ARG(w->name), to);
 }
 
-/* Everything but the batch must be the same; the batch too, unless another was asked for. */
+/* Everything but the batch must be the same; the batch too, unless another was requested. */
 static bool fits_shape(const input_want *w, const tensor_file *t, bool other_batch)
 {
     if (t->rank != w->rank)
@@ -114,8 +114,8 @@ static uint64_t elements(const int64_t *dims, int from, int rank)
     return n;
 }
 
-/* Sample k of the batch is sample k modulo the number that was given. What stands before the batch dimension counts
- * rows of samples, each of `have` bytes and to be of `need`. */
+/* Sample k of the batch is sample k modulo the number that was given. What precedes the batch dimension counts rows
+ * of samples, each of `have` bytes and to be of `need`. */
 static void repeat(const char *from, char *to, uint64_t rows, uint64_t have, uint64_t need)
 {
     for (uint64_t row = 0; row < rows; row++)

@@ -160,8 +160,8 @@ static assay_status make_onnx(assay_model *m, job_runnable *x, assay_error *err)
     return job_to_onnx(x->sized.own, &x->sized.shapes, err);
 }
 
-/* The graph that is written is the caller's own from here on: a built-in one is built again for the next,
- * a file's is read a second time. */
+/* The graph that is written is the caller's own from here on: a built-in one is built again for the next, a file's is
+ * read again. */
 static assay_status make_precise(assay_model *m, const assay_options *o, job_runnable *x,
                                  assay_error *err)
 {

@@ -71,7 +71,7 @@ typedef struct analysis_options {
     bool all_lenses, training, patterns, advice, no_advice, live;
     double threshold;  /* 0: the usual */
     bool allocations;  /* the memory plan in full */
-    VEC(str) at;       /* layers whose snapshot is asked for */
+    VEC(str) at;       /* layers whose snapshot is requested */
     bool as_built;     /* in the graph's own types, as an engine runs them, not the native ones */
     bool advise_later; /* an analysis on the way to more: only what advice needs is kept */
     job_beside beside; /* of the analysis on the way to more; or nothing */

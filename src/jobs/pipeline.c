@@ -12,7 +12,7 @@
 
 enum { SUGGESTIONS = 4 };
 
-/* ---- components from a folder ---- */
+/* ---- components from a directory ---- */
 
 static void take_config(const hf_component *c, arena *a, pipeline_part *part)
 {
@@ -162,7 +162,7 @@ assay_status job_pipeline_open(job_pipeline *p, const char *word, const assay_op
     if (file_stat(word).exists)
         return open_path(p, word, err);
     if (strchr(word, '/') && pipeline_find(str_of(word), &p->plan))
-        return ASSAY_OK; /* the whole name of a repository; a folder of that name would come first */
+        return ASSAY_OK; /* the whole name of a repository; a directory of that name would come first */
     if (strchr(word, '/'))
         return err_fail(err, ASSAY_ERR_SYSTEM, "%s: no such file or folder", word);
     return no_such_pipeline(word, err);

@@ -45,10 +45,10 @@ assay_status job_to_onnx(ir_model *m, const infer_options *shapes, assay_error *
 assay_status job_calibrate(ir_model *m, infer_result *r, const job_precision *q, engine *e,
                            const ir_id *points, uint32_t n, value_range *ranges, assay_error *err);
 
-/* Whether int8 weights that are run here keep within 7 bits: as asked for, else as this processor needs it. */
+/* Whether int8 weights that are run here keep within 7 bits: as requested, else as this processor needs it. */
 bool job_seven_bits(const assay_options *o);
 
-/* What the inputs of the main graph must hold; in `a`, one per input. NULL when memory is out. */
+/* What the inputs of the main graph must hold; in `a`, one per input. NULL if out of memory. */
 input_want *job_wants_of(infer_result *r, arena *a);
 
 #endif

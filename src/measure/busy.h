@@ -16,10 +16,10 @@
 
 typedef struct busy_evidence {
     double wall_s, cpu_s; /* of the runs */
-    double wait_s;        /* NaN: not told */
-    double load;          /* of the last minute, these runs included; NaN: not told */
+    double wait_s;        /* NaN: not reported */
+    double load;          /* of the last minute, these runs included; NaN: not reported */
     uint64_t forced;      /* context switches */
-    uint64_t cpus;        /* 0: not told */
+    uint64_t cpus;        /* 0: not reported */
 } busy_evidence;
 
 /* Writes the evidence as a sentence and returns true when the machine was too busy; else writes nothing. */

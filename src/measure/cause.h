@@ -11,7 +11,7 @@
 typedef struct cause_usual {
     double ms, cpu_share;
     double voluntary, involuntary, minor_faults;
-    double mhz; /* negative: not told */
+    double mhz; /* negative: not reported */
 } cause_usual;
 
 /* The likeliest cause of one slow run, a literal. stolen: of the ticks that passed around it. */

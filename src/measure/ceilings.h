@@ -65,7 +65,7 @@ typedef struct ceiling_team ceiling_team;
  * other. */
 assay_status ceiling_team_new(unsigned threads, uint64_t first_bytes, uint64_t other_bytes,
                               ceiling_team **out, assay_error *err);
-void ceiling_team_free(ceiling_team *t); /* NULL is fine */
+void ceiling_team_free(ceiling_team *t); /* NULL is allowed */
 /* From the first thread's start to the last one's end. */
 double ceiling_team_sample(ceiling_team *t, const ceiling_probe *p, uint64_t rounds);
 

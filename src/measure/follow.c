@@ -96,7 +96,7 @@ static profile_watch_sample sample_of(following *f, const system_tree *t, uint64
         .major_faults = since(t->major_faults, from->major_faults)};
 }
 
-/* False when it is not there any more, or the caller has seen enough. */
+/* False if it does not exist any more, or the caller has seen enough. */
 static bool take_sample(following *f)
 {
     system_tree t;

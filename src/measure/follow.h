@@ -22,7 +22,7 @@ typedef struct follow_request {
     void *ctx;
 } follow_request;
 
-/* Fills all but the command. A process that is not there is ASSAY_ERR_USAGE. */
+/* Fills all but the command. A process that does not exist is ASSAY_ERR_USAGE. */
 assay_status follow_process(const follow_request *q, arena *a, profile_watch *out,
                             assay_error *err);
 

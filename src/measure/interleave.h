@@ -28,7 +28,7 @@ typedef struct interleave_series {
     VEC(double) ms;    /* counted runs, in the order they were made */
     VEC(double) turns; /* their medians, round by round */
     uint32_t block;
-    warmup_result warmup; /* its durations live in the arena too */
+    warmup_result warmup; /* its durations are in the arena too */
     double session_ms;
     VEC(double) counts;           /* instructions of the counted runs, where somebody tells */
     counter_summary instructions; /* of a run; zeros unless every one was told */
@@ -36,7 +36,7 @@ typedef struct interleave_series {
     system_usage used;            /* in them */
 } interleave_series;
 
-/* Fills out[q->n]; lists live in the arena. ASSAY_ERR_INTERRUPTED when a hook said no: nothing can be said. */
+/* Fills out[q->n]; lists are in the arena. ASSAY_ERR_INTERRUPTED when a hook said no: nothing can be said. */
 assay_status interleave_measure(const interleave_request *q, arena *a, interleave_series *out,
                                 measure_session_fn *seen, void *ctx, assay_error *err);
 

@@ -1,8 +1,8 @@
 /* See judge.h.
  *
- * Counts are compared exactly, unless they have a tolerance of their own. Times are compared by their runs (gate.h),
- * never by two means. A measured metric with only one value per result (memory, energy) is shown but not checked,
- * because its noise is unknown.
+ * Counts are compared exactly, unless they have their own tolerance. Times are compared by their runs (gate.h), never
+ * by two means. A measured metric with only one value per result (memory, energy) is shown but not checked, because
+ * its noise is unknown.
  *
  * Inputs that differ in their batch alone (the first dimension where neither result tells which it is) are of the
  * same model: what grows with it is neither better nor worse.

@@ -22,8 +22,8 @@ typedef struct judge_request {
     uint32_t n_tolerances;
 } judge_request;
 
-/* ASSAY_ERR_USAGE when a limit or a metric that was asked for by name is not in the profile. Sentences go
- * to the arena. */
+/* ASSAY_ERR_USAGE when a limit or a metric that was requested by name is not in the profile. Sentences go to the
+ * arena. */
 assay_status judge_profile(const judge_request *q, arena *a, verdicts *out, assay_error *err);
 
 /* ASSAY_ERR_USAGE when the baseline lacks one of the metrics. It can be asked before a model is run. */

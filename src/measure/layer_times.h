@@ -33,7 +33,7 @@ typedef struct layer_times_request {
     const profile *of;       /* the model as it was run */
     const layer_span *spans; /* [nodes of the trace] the layers that each stands for */
     const uint32_t *layers;
-    str patterns;      /* of groups that are asked for */
+    str patterns;      /* of groups that are requested */
     double latency_ms; /* without the profiler; 0: not known */
 } layer_times_request;
 

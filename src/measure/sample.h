@@ -21,7 +21,7 @@ typedef struct sample_run {
     uint64_t start_ns, end_ns;
     uint64_t cpu_ns; /* of the process, of the thread when there are several */
     uint32_t voluntary, involuntary, minor_faults, major_faults;
-    uint64_t instructions; /* of the process; 0: not told */
+    uint64_t instructions; /* of the process; 0: not reported */
 } sample_run;
 
 typedef struct sample_runs {
@@ -29,7 +29,7 @@ typedef struct sample_runs {
     uint32_t n;
     uint64_t begin_ns, end_ns; /* of the whole loop */
     bool interrupted;          /* the hook said no */
-    bool precise;              /* the precision asked for was reached */
+    bool precise;              /* the requested precision was reached */
 } sample_runs;
 void sample_runs_free(sample_runs *r);
 
@@ -87,7 +87,7 @@ typedef struct warmup_result {
     double first_ms, last_ms;
 } warmup_result;
 void warmup_result_free(warmup_result *r);
-/* What a configuration tells of its warm-up; the durations are copied. False when memory is out. */
+/* What a configuration tells of its warm-up; the durations are copied. False if out of memory. */
 bool warmup_keep(const warmup_result *r, arena *a, profile_config *to);
 
 /* *out is freed by warmup_result_free() in any case. */

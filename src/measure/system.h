@@ -17,7 +17,7 @@ typedef struct system_resident {
 
 /* /proc/self/statm: a few microseconds. False when it cannot be read. */
 bool system_resident_now(const char *root, system_resident *out);
-/* The kernel's high-water mark of resident memory, since the process began or the last reset; 0: not told. */
+/* The kernel's high-water mark of resident memory, since the process began or the last reset; 0: not reported. */
 uint64_t system_resident_peak(const char *root);
 /* Sets the mark to what is resident now. Where the system does not allow it, the mark stays as it is. */
 void system_resident_peak_reset(const char *root);
@@ -39,13 +39,13 @@ uint64_t system_energy_uj(const char *root);
 double system_energy_between(const char *root, uint64_t from_uj, uint64_t to_uj);
 /* Average of the processors' clocks; or negative. */
 double system_frequency_mhz(const char *root);
-/* Of the first processor; "" when not told. */
+/* Of the first processor; "" when not reported. */
 void system_governor(const char *root, char *buf, size_t cap);
 
 /* How long this thread was ready and waited for a CPU so far, in seconds (/proc/self/schedstat of the first thread);
- * NaN: not told. */
+ * NaN: not reported. */
 double system_run_queue_wait(const char *root);
-/* Load average of the last minute; NaN: not told. */
+/* Load average of the last minute; NaN: not reported. */
 double system_load(const char *root);
 
 /* Time and events of this process (or this thread) so far. */
@@ -71,7 +71,7 @@ typedef struct system_tree {
 } system_tree;
 /* False when the process is not there any more. */
 bool system_tree_now(const char *root, int64_t pid, system_tree *out);
-/* Its name, 15 letters at most; "" when it is not there. */
+/* Its name, 15 letters at most; "" if it does not exist. */
 void system_process_name(const char *root, int64_t pid, char *buf, size_t cap);
 
 #endif

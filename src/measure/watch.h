@@ -36,7 +36,7 @@ assay_status watch_start(const watch_options *o, watch **out, assay_error *err);
 void watch_aim(watch *w, void *target);
 /* Takes a last look and ends the thread; the ticks stay until watch_free(). */
 void watch_stop(watch *w);
-void watch_free(watch *w); /* stops it too; NULL is fine */
+void watch_free(watch *w); /* stops it too; NULL is allowed */
 
 /* After watch_stop(). In order of time. */
 const watch_tick *watch_ticks(const watch *w, uint32_t *n);

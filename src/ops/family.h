@@ -1,7 +1,7 @@
-/* What the operators of one family have in common beyond shapes and costs: what they are to a kernel that
- * takes several operators, to a formula that several operators write, to numbers that pass through them, to the
- * loops of an engine. A family is what op_row.type names; it is one row here, and whoever asks what an operator
- * is asks its family: nobody else lists names. What differs between operators of a family is a column of op_row.
+/* What the operators of one family have in common beyond shapes and costs: what they are to a kernel that takes
+ * several operators, to a formula that several operators write, to numbers that pass through them, to the loops of an
+ * engine. A family is what op_row.type names; it is one row here, and code that needs the kind of an operator uses its family:
+ * nobody else lists names. What differs between operators of a family is a column of op_row.
  */
 #ifndef OPS_FAMILY_H
 #define OPS_FAMILY_H

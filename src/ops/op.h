@@ -91,7 +91,7 @@ struct op_env {
     const ir_type *(*declared)(op_env *env, ir_id value);
     /* Takes n elements from the analysis' budget for content; false when it is used up. */
     bool (*spend)(op_env *env, uint64_t n);
-    arena *arena; /* lives as long as the analysis */
+    arena *arena; /* is valid as long as the analysis */
 };
 
 /* inputs */
@@ -163,7 +163,7 @@ int64_t op_product(const int64_t *dims, int from, int to);
 /* failure and assumption */
 /* "Node 'x' (Conv): <sentence>" as ASSAY_ERR_UNSUPPORTED. Put both shapes into the sentence. */
 assay_status op_fail(op_ctx *c, const char *fmt, ...) ASSAY_PRINTF(2, 3);
-/* Marks the outputs as assumed and books it: "<reason>" is what was assumed, for people. */
+/* Marks the outputs as assumed and books it: "<reason>" is what was assumed, for display. */
 void op_assume(op_ctx *c, const char *fmt, ...) ASSAY_PRINTF(2, 3);
 /* "[1,3,?,224]" of input i, in the context's arena, for sentences. */
 const char *op_shape_text(const op_ctx *c, uint32_t i);
@@ -301,7 +301,7 @@ extern const uint32_t op_table_n;
 
 /* Finds rows by domain and name; built once per analysis in its arena. */
 typedef struct op_index op_index;
-/* NULL when memory is out. `more` (or NULL) are rows that come before the table's own. */
+/* NULL if out of memory. `more` (or NULL) are rows that come before the table's own. */
 op_index *op_index_new(arena *a, const op_rows *more);
 /* NULL when unknown. "ai.onnx" and "" are one domain. */
 const op_row *op_find(const op_index *x, str domain, str name);

@@ -1,5 +1,5 @@
-/* Einstein summation. The equation is walked term by term, never stored: each letter is a label,
- * each axis under an ellipsis a label of its own, counted from the right so that they broadcast.
+/* Einstein summation. The equation is walked term by term, never stored: each letter is a label, each axis under an
+ * ellipsis a separate label, counted from the right so that they broadcast.
  *
  * Counting: operands are combined from left to right. One step over the labels of both sides costs
  * the product of their sizes, as MACs when a label ends there (it is in no later operand and not in

@@ -84,7 +84,7 @@ static uint64_t support_vectors(const op_ctx *c)
     return sum;
 }
 
-/* Pairs of classes: each has a classifier of its own. */
+/* Pairs of classes: each has its own classifier. */
 static uint64_t pairs_of(uint64_t classes)
 {
     return classes < 2 ? 0 : sat_mul(classes, classes - 1) / 2;

@@ -1,9 +1,9 @@
 /* com.microsoft products with packed weights of few bits: MatMulNBits and its fusions, MatMulBnb4,
  * MatMulFpQ4, block-quantised FP4 and FP8 weights; and the lookup GatherBlockQuantized.
  *
- * The packed tensor says little about the matrix: N and K come from attributes (or from a shape
- * input), and weight_elems says that N·K parameters stand behind it. Dequantisation is not counted
- * as arithmetic: engines do it in registers beside the product.
+ * The packed tensor says little about the matrix: N and K come from attributes (or from a shape input), and
+ * weight_elems says that N·K parameters follow it. Dequantisation is not counted as arithmetic: engines do it in
+ * registers beside the product.
  */
 #include "ops/op_util_contract.h"
 #include "ops/op_util_ms.h"

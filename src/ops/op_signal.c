@@ -34,7 +34,7 @@ static bool dft_axis(const op_ctx *c, int64_t *axis)
     return !op_has(c, 2) || op_int_at(c, 2, 0, axis);
 }
 
-/* Without a length of its own a whole transform keeps every size, wherever its axis is. */
+/* Without a separate length a whole transform keeps every size, wherever its axis is. */
 static assay_status unknown_axis(op_ctx *c, int rank, int64_t last)
 {
     int64_t dims[IR_MAX_RANK];

@@ -85,8 +85,7 @@ static assay_status infer_tfidf(op_ctx *c)
     return op_set(c, 0, IR_FLOAT32, rank == 2 ? 2 : 1, dims);
 }
 
-#define GRAM_MAX \
-    1024 /* n-gram lengths and skips past this are not told apart: no text is that odd */
+#define GRAM_MAX 1024 /* n-gram lengths and skips above this are not distinguished */
 
 static uint64_t capped_attr(const op_ctx *c, const char *name, int64_t least)
 {

@@ -33,7 +33,7 @@ const op_val *ev_input(const op_ctx *c, uint32_t i);
 /* Fresh content for output o, every cell unknown; NULL when its size is unknown or too large, or
  * its dtype has no content that is followed (strings, complex numbers). */
 op_val *ev_output(op_ctx *c, uint32_t o);
-/* Attaches v (NULL is fine) to output o, unless no cell of it is known. */
+/* Attaches v (NULL is allowed) to output o, unless no cell of it is known. */
 assay_status ev_finish(op_ctx *c, uint32_t o, op_val *v);
 /* Copies cell j of `from` to cell k; unknown stays unknown, `from` may be NULL. */
 void ev_copy(op_val *to, int64_t k, const op_val *from, int64_t j);

@@ -64,7 +64,7 @@ void op_info_put(op_ctx *c, uint32_t o, const op_info *x)
     c->out[o].assumed |= assumed;
 }
 
-/* Constants are read when asked for: the outputs of the graph are asked for as inputs are. */
+/* Constants are read on demand. Outputs of the graph are read like inputs. */
 static void load_outputs(const op_ctx *c, ir_id graph, op_info *out, uint32_t n_out)
 {
     const ir_graph *g = ir_graph_at(c->model, graph);

@@ -44,8 +44,8 @@ bool op_info_truth(const op_info *x, bool *truth);
 /* Makes the content of the scalar output o one integer or bool, for value rules. */
 assay_status op_put_scalar(op_ctx *c, uint32_t o, int64_t content);
 
-/* A sequence of n known items as output o: elem is what all share. `items` must live in the arena.
- * With n of 0, elem is a tensor of type t. */
+/* A sequence of n known items as output o: elem is what all share. `items` must be in the arena. With n of 0, elem
+ * is a tensor of type t. */
 assay_status op_set_items(op_ctx *c, uint32_t o, ir_dtype t, const op_info *items, int64_t n);
 #define OP_ITEMS_MAX 256 /* longest sequence whose items are followed one by one */
 

@@ -42,8 +42,8 @@ assay_status op_window_out_transposed(op_ctx *c, const op_window *w, int axis, i
 /* Kernel elements from kernel_shape; 0 when it is absent. For cost rules of pooling. */
 uint64_t op_window_elems(const op_ctx *c);
 
-/* A whole convolution of data in slot 0 with weights w (M,C/group,k...) and bias b (an absent slot is fine): what the
- * row's `with` says of it. */
+/* A whole convolution of data in slot 0 with weights w (M,C/group,k...) and bias b (an absent slot is allowed): what
+ * the row's `with` says of it. */
 typedef struct op_conv {
     uint32_t w, b; /* input slots; b UINT32_MAX: there is none */
     uint32_t

@@ -1,5 +1,5 @@
-/* Operators that look at a tensor's shape or give it another one without touching an element:
- * no arithmetic, no bytes. Dropout stands here because at inference it is the identity.
+/* Operators that look at a tensor's shape or give it another one without touching an element: no arithmetic, no
+ * bytes. Dropout is here because at inference it is the identity.
  */
 #include "ops/op_util_eval.h"
 

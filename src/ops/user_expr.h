@@ -46,7 +46,7 @@ typedef struct user_scope {
 /* ASSAY_ERR_MALFORMED with `where` and the character. Lives in the arena. */
 assay_status user_expr_parse(str text, str where, const user_names *names, arena *a,
                              const user_expr **out, assay_error *err);
-user_expr *user_expr_number(int64_t n, arena *a); /* NULL when memory is out */
+user_expr *user_expr_number(int64_t n, arena *a); /* NULL if out of memory */
 /* Letters, digits and "_", 64 at most; a letter first. */
 bool user_is_name(str s);
 /* ASSAY_ERR_MALFORMED, naming `where`, the node and the character. */

@@ -49,6 +49,6 @@ struct user_expr {
     const user_expr *args[3];
 };
 
-const user_function *user_function_find(str name); /* NULL when there is none */
+const user_function *user_function_find(str name); /* NULL if there is none */
 
 #endif

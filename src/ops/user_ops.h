@@ -19,7 +19,7 @@ enum {
     USER_RULES = 1000          /* in it */
 };
 
-/* ASSAY_ERR_MALFORMED with file, rule, key and character. Rows live in the arena. */
+/* ASSAY_ERR_MALFORMED with file, rule, key and character. Rows are in the arena. */
 assay_status user_ops_read(const char *path, arena *a, const op_rows **out, assay_error *err);
 assay_status user_ops_parse(str text, const char *shown, arena *a, const op_rows **out,
                             assay_error *err);

@@ -31,7 +31,7 @@ typedef struct profile_attribute {
 bool attribute_same(const profile_attribute *a, const profile_attribute *b);
 /* [2, 2], 1e-05, "SAME_UPPER"; a hashed list is {"items": 900, "hash": "0123456789abcdef"}. */
 void attribute_json(json_writer *w, const profile_attribute *a);
-/* The same on one line without blanks, for people. */
+/* The same on one line without blanks, for display. */
 void attribute_text(sbuf *b, const profile_attribute *a);
 /* By name, ascending: the order of an attribute_list. */
 void attribute_sort(profile_attribute *items, uint32_t n);

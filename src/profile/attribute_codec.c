@@ -13,7 +13,7 @@ typedef struct values {
     bool any_text, any_real;
 } values;
 
-/* The number that stands here: whole unless it is written otherwise. */
+/* The number that is here: whole unless it is written otherwise. */
 static bool is_whole(const json_scan *s)
 {
     const char *p = s->at;

@@ -22,7 +22,7 @@ typedef struct capacity_plan {
     double utilization; /* 0 to 1 */
     double mean_ms;     /* of a request: the next three together */
     double forming_ms, waiting_ms, service_ms;
-    double quantile_ms; /* of a request, at the quantile that was asked for (P99 unless) */
+    double quantile_ms; /* of a request, at the quantile that was requested (P99 unless) */
     double in_flight;   /* requests in one machine, on average (Little's law) */
 } capacity_plan;
 

@@ -46,7 +46,7 @@ typedef struct language_device {
     const char *precision; /* whose peak is meant; NULL: the device has none, and no times */
     double first_token_ms; /* the prefill, logits of the last token */
     double average_ms, first_step_ms, last_step_ms; /* of decoding */
-    double launch_ms; /* of a step more, when every operator is a kernel of its own */
+    double launch_ms; /* of a step more, when every operator is a separate kernel */
     double total_s;
     double tokens_per_s, prefill_tokens_per_s; /* of the whole batch; while decoding */
     const char *prefill_bound, *decode_bound;  /* "compute" or "memory" */
@@ -109,7 +109,7 @@ typedef struct language_result {
     notes warnings;
 } language_result;
 
-/* Fills what follows from other members; false when memory is out (pipeline_settle.c). */
+/* Fills what follows from other members; false if out of memory (pipeline_settle.c). */
 bool language_settle(language_result *r, arena *a);
 
 extern const result_kind language_kind;

@@ -1,7 +1,7 @@
 /* "assay.pipeline/1", kind "language": the field table of a language model (docs/pipelines.md). */
 #include "profile/language.h"
 
-/* A figure, and the same for people in "KEY_str". */
+/* A figure, and the same for display in "KEY_str". */
 #define FIGURE(T, key_, member, unit_, label_, about_)     \
     FIELD_AS(T, key_, member, U64, unit_, label_, about_), \
         FIELD_AS(T, key_ "_str", member##_str, STR, NONE, NULL, "The same as text.")

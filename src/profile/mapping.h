@@ -77,7 +77,7 @@ typedef struct profile_mapping {
     uint32_t n_hardware;
     mapping_row *rows;
     uint32_t n_rows;
-    mapping_layer *layers;    /* of the first device, then of the others, when few were asked for */
+    mapping_layer *layers;    /* of the first device, then of the others, when few were requested */
     uint32_t n_layers;        /* of the first */
     uint32_t n_all_layers;    /* of all */
     mapping_skipped *skipped; /* pairs that do not exist */

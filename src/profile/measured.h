@@ -35,7 +35,8 @@ typedef struct profile_outlier {
 /* Resident memory of this process, and the engine's arena. */
 typedef struct profile_resident {
     uint64_t before, after, run_peak, average; /* of the runs, warm-up included */
-    uint64_t before_session, peak; /* from before the session was made to the end; 0: not told */
+    uint64_t before_session,
+        peak;              /* from before the session was made to the end; 0: not reported */
     uint64_t engine_bytes; /* that the engine took, loaded and used once; part of before_session */
     uint64_t before_anon, peak_anon, before_file, peak_file; /* anonymous and file-backed apart */
     uint64_t arena_in_use, arena_requested, arena_held, arena_peak; /* or NOT_TOLD */
@@ -107,8 +108,8 @@ typedef struct profile_use {
     double cpu_percent_per_thread; /* profile_settle(); NaN: the number of threads is unknown */
     int threads; /* that could work: the engine's and the callers'; 0: the engine chose */
     uint64_t voluntary_switches, involuntary_switches, minor_faults, major_faults;
-    double run_queue_wait_s; /* ready, and waiting for a CPU; NaN: not told */
-    double load;             /* average of the last minute; NaN: not told */
+    double run_queue_wait_s; /* ready, and waiting for a CPU; NaN: not reported */
+    double load;             /* average of the last minute; NaN: not reported */
     str busy;                /* the machine was too busy: the evidence; empty: it was not */
     profile_io io;
     double steal_percent;                    /* of all processors' time; or negative */
@@ -148,18 +149,18 @@ typedef struct profile_config {
     const profile_outlier *outliers;
     uint32_t n_outliers;
     uint64_t warmup_runs;
-    uint64_t steady_after;   /* of them, until timings were steady and stayed so; 0: not told */
+    uint64_t steady_after;   /* of them, until timings were steady and stayed so; 0: not reported */
     const double *warmup_ms; /* each one's duration, in order */
-    uint32_t n_warmup_ms;    /* 0: not told */
+    uint32_t n_warmup_ms;    /* 0: not reported */
     bool steady;             /* the warm-up ended because timings were */
-    /* batch * runs / time: of the whole loop when there is concurrency; negative: of nothing, or not told */
+    /* batch * runs / time: of the whole loop when there is concurrency; negative: of nothing, or not reported */
     double samples_per_second;
     double load_ms, session_ms,
         first_run_ms;       /* cold start: engine, session, first run; or negative */
     double pre_ms, post_ms; /* of image inputs; or negative */
     profile_resident memory;
     profile_use use;
-    /* Achieved: our FLOPs and bytes over the median; negative: not told, or an open loop. */
+    /* Achieved: our FLOPs and bytes over the median; negative: not reported, or an open loop. */
     double gflops_per_s, gbytes_per_s;
     /* Of this machine's measured ceilings (float32, DRAM); negative: `assay machine` has not measured them. */
     double percent_of_peak, percent_of_bandwidth;
@@ -248,7 +249,7 @@ typedef struct profile_ledger {
     uint32_t n_groups;
 } profile_ledger;
 
-/* The memory plan against a run without optimisations: what the engine asked for, kernel by kernel. */
+/* The memory plan against a run without optimisations: what the engine requested, kernel by kernel. */
 typedef struct profile_moment_measured {
     str node;
     uint64_t requested; /* activations in use when the kernel had ended */
@@ -258,7 +259,7 @@ typedef struct profile_moment_measured {
 /* A step from the planned peak to the measured one: plan_ledger.h. */
 typedef struct plan_ledger_row {
     const char *cause; /* its name in JSON */
-    const char *text;  /* for people; of the cause with that sign */
+    const char *text;  /* for display; of the cause with that sign */
     int64_t bytes;     /* what it adds, or saves when negative */
     uint64_t total;    /* with all rows before it */
 } plan_ledger_row;
@@ -267,9 +268,9 @@ typedef struct plan_ledger_row {
 typedef struct profile_plan_check {
     bool present;
     uint64_t planned_peak, measured_peak; /* of activations */
-    /* The steps from the one to the other, each with what those before it have: operators as the engine has
-     * them; the engine's order; only those kernels in place that are in the engine; dead buffers that the
-     * engine keeps for later. 0: not told, by a result of an older version. */
+    /* The steps from the one to the other, each with what those before it have: operators as the engine has them; the
+     * engine's order; only those kernels in place that are in the engine; dead buffers that the engine keeps for
+     * later. 0: not reported, by a result of an older version. */
     uint64_t planned_expanded, planned_in_order, planned_as_run, planned_with_kept;
     /* The run that gives dead tensors back at once and works nowhere in place, and the plan by that rule. */
     uint64_t planned_no_reuse, measured_no_reuse;
@@ -331,7 +332,7 @@ typedef struct profile_batch_choice {
     str fastest_precision;
     double fastest_samples_per_second;
     uint64_t room_bytes; /* memory there was to choose within; 0: not known */
-    str why;             /* a sentence; empty: not told */
+    str why;             /* a sentence; empty: not reported */
     bool present;        /* profile_settle(): the reason is there */
     uint64_t tie_percent;
 } profile_batch_choice;

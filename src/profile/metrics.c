@@ -1,5 +1,5 @@
-/* See metrics.h. Units: times by their SI names; KB, MB, GB are powers of 1000 and KiB, MiB, GiB of 1024;
- * K, M, G (or B), T count thousands, millions, billions and so on, with any name behind them ("5GFLOPs"). */
+/* See metrics.h. Units: times by their SI names; KB, MB, GB are powers of 1000 and KiB, MiB, GiB of 1024; K, M, G (or
+ * B), T count thousands, millions, billions and so on, with any name after them ("5GFLOPs"). */
 #include "profile/metrics.h"
 
 #include <ctype.h>

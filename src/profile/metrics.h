@@ -31,7 +31,7 @@ typedef struct metric_row {
     metric_unit unit;
     bool more_is_better;
     bool measured;
-    bool gated;     /* compared with a baseline unless others are asked for */
+    bool gated;     /* compared with a baseline unless others are requested */
     bool per_batch; /* an exact one that grows with the batch size: of two sizes it says nothing */
     metric_of_runs runs;
     double quantile;                               /* of RUNS_QUANTILE */
@@ -41,7 +41,7 @@ typedef struct metric_row {
 extern const metric_row metric_table[];
 extern const uint32_t metric_table_n;
 
-/* By name or alias; case, '-' and '_' make no difference. NULL when there is none. */
+/* By name or alias; case, '-' and '_' make no difference. NULL if there is none. */
 const metric_row *metric_find(str name);
 
 /* A limit as people type it; a bare number is in the unit of the JSON document (milliseconds, bytes). */
@@ -51,9 +51,9 @@ const char *metric_example(metric_unit unit);
 /* What the JSON document calls the units, by metric_unit: "ms", "bytes", ... */
 extern const char *const metric_unit_words[];
 
-/* Throughput in the model's own unit; negative: of nothing, or not told. */
+/* Throughput in the model's own unit; negative: of nothing, or not reported. */
 double profile_rate(const profile_measured *m, const profile_config *c);
-/* Peak of resident memory above what was there before the session; 0: not told. */
+/* Peak of resident memory above what was there before the session; 0: not reported. */
 uint64_t profile_used_bytes(const profile_config *c);
 /* Why these runs tell no 95 % interval of their mean: "few-runs" or "scattered"; NULL: they do. */
 const char *profile_no_interval(const profile_stats *s);

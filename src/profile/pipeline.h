@@ -119,7 +119,7 @@ typedef struct pipeline_result {
     notes warnings;
 } pipeline_result;
 
-/* Fills what follows from other members; false when memory is out (pipeline_settle.c). */
+/* Fills what follows from other members; false if out of memory (pipeline_settle.c). */
 bool pipeline_settle(pipeline_result *r, arena *a);
 
 typedef struct pipelines_result {

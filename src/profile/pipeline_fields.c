@@ -11,7 +11,7 @@ const char *const pipeline_role_words[] = {[ROLE_TEXT_ENCODER] = "text_encoder",
                                            [ROLE_OTHER] = "other",
                                            [ROLE_OTHER + 1] = NULL};
 
-/* A figure, and the same for people in "KEY_str". */
+/* A figure, and the same for display in "KEY_str". */
 #define FIGURE(T, key_, member, unit_, label_, about_)     \
     FIELD_AS(T, key_, member, U64, unit_, label_, about_), \
         FIELD_AS(T, key_ "_str", member##_str, STR, NONE, NULL, "The same as text.")

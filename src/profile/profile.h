@@ -192,7 +192,7 @@ typedef struct profile_memory_plan {
     uint32_t n_witnesses;
     const profile_slot *slots;
     uint32_t n_slots;
-    const profile_event *events; /* when they were asked for */
+    const profile_event *events; /* when they were requested */
     uint32_t n_events;
     const profile_snapshot *snapshots; /* with the events, by step */
     uint32_t n_snapshots;
@@ -327,11 +327,11 @@ typedef struct profile {
         architecture_changed; /* the size of an input gave weights of a built-in model other shapes */
 } profile;
 
-profile *profile_new(size_t limit_bytes); /* NULL when memory is out */
+profile *profile_new(size_t limit_bytes); /* NULL if out of memory */
 void profile_free(profile *p);
 
 /* Computes everything that follows from other members. Whoever made or changed a profile calls it before the profile
- * is shown, written or walked; twice does no harm. False when memory is out. */
+ * is shown, written or walked; twice does no harm. False if out of memory. */
 bool profile_settle(profile *p);
 /* The same of one configuration. */
 bool profile_settle_config(profile_config *c, const profile_measured *m, arena *a);

@@ -18,7 +18,7 @@ typedef enum scaling_metric_id {
     SCALING_PARAMETERS,
     SCALING_ACTIVATIONS,
     SCALING_PEAK,
-    SCALING_TRAINING, /* memory of a training step with AdamW; only when asked for */
+    SCALING_TRAINING, /* memory of a training step with AdamW; only on request */
     SCALING_METRICS
 } scaling_metric_id;
 
@@ -108,7 +108,7 @@ typedef struct scaling_answer {
     const char *metric; /* key of scaling_metrics */
     const char *unit;   /* "bytes" or "count", of the limit and the figures */
     uint64_t limit;
-    str axis;                  /* whose size is asked for */
+    str axis;                  /* whose size is requested */
     const scaling_size *sizes; /* of the other axes */
     uint32_t n_sizes;
     scaling_outcome outcome;
@@ -130,7 +130,7 @@ typedef struct scaling {
     uint32_t n_axes;
     const scaling_point *points;
     uint32_t n_points;
-    const scaling_form *forms; /* one per metric that was asked for */
+    const scaling_form *forms; /* one per metric that was requested */
     uint32_t n_forms;
     const scaling_answer *answers;
     uint32_t n_answers;

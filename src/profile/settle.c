@@ -100,7 +100,7 @@ static void settle_bottlenecks(profile *p)
 }
 
 /* Branches of one If may use the same name twice; a JSON object may not. The later one gets its number in the list
- * behind its name. */
+ * after its name. */
 static bool settle_values(profile *p)
 {
     profile_tensor *values = (profile_tensor *)(uintptr_t)p->values;

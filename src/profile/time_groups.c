@@ -53,7 +53,7 @@ static bool begin(grouping *g)
     return map_init(&g->names, g->arena, 64);
 }
 
-/* MAP_NONE when memory is out. */
+/* MAP_NONE if out of memory. */
 static uint32_t group_of(grouping *g, const char *by, str name)
 {
     uint32_t k = map_get(&g->names, name);

@@ -19,8 +19,8 @@ typedef struct time_groups {
     uint32_t n;
 } time_groups;
 
-/* per_run: [runs][p->n_layers] milliseconds, or NULL: deviations are not told. Lives in the arena; false when memory
- * is out. */
+/* per_run: [runs][p->n_layers] milliseconds, or NULL: deviations are not reported. Lives in the arena; false if out
+ * of memory. */
 bool time_groups_make(const profile *p, const double *per_run, uint32_t runs, str patterns,
                       arena *a, time_groups *out);
 /* Shares, rates and bounds of groups, which profile_settle() keeps. */

@@ -46,7 +46,7 @@ typedef struct verdict_row {
     str why;                  /* a sentence; or empty */
 } verdict_row;
 
-/* A layer behind a difference: what it adds to the totals. */
+/* A layer after a difference: what it adds to the totals. */
 typedef struct verdict_move {
     comparison_change change;
     str name, type, shapes; /* shapes: of the first output, before and after */

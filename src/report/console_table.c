@@ -190,7 +190,7 @@ static void print_line(const console_table *t, console *c, const layout *l, cons
     console_line(c);
 }
 
-/* Text that is wider than its column goes on below: names stay whole, so that no two of them look alike. */
+/* Text that is wider than its column goes on below: names stay whole, so that no two of them look equal. */
 static void print_row(const console_table *t, console *c, const layout *l, str *texts,
                       const console_style *styles)
 {

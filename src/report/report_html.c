@@ -135,7 +135,7 @@ static bool put_data(const sbuf *json, sbuf *out)
 
 /* ---- the page ---- */
 
-/* Copies up to the mark and steps behind it; false when it is not there. */
+/* Copies up to the mark and steps behind it; false if it does not exist. */
 static bool copy_to(str *rest, const char *mark, sbuf *out)
 {
     const char *at = memmem(rest->p, rest->n, mark, strlen(mark));

@@ -37,7 +37,7 @@ static assay_status write_view(const view *v, str format, sbuf *out, assay_error
                     STR_ARG(format));
 }
 
-/* The summary is a view of its own. Markdown folds long tables, so there is room for more of their rows. */
+/* The summary is a separate view. Markdown folds long tables, so there is room for more of their rows. */
 static report_options options_for(str format, const report_options *o)
 {
     report_options how = *o;

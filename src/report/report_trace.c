@@ -3,7 +3,7 @@
  *
  *   process 1        layers in the order they run (ph "X"), within the modules they belong to; the memory plan
  *                    as a counter (ph "C")
- *   process 2, 3, …  the single runs of each configuration, one behind the other, and resident memory
+ *   process 2, 3, …  the single runs of each configuration, one after the other, and resident memory
  *
  * Where layers were measured their times are that; where the model was placed on one device, they are the
  * roofline's; else the cost of a layer stands for its time, scaled to the median run when there is one.
@@ -222,7 +222,7 @@ static void put_layer(tracing *t, const profile_layer *l, double us, double dur)
     json_end(w);
 }
 
-/* Builders name a layer after its own module, which would stand around it a second time. */
+/* Builders name a layer after its own module, which would stand around it again. */
 static str module_around(const profile_layer *l)
 {
     str m = l->module, last = last_part(l->module);

@@ -92,8 +92,8 @@ typedef struct view_part {
 typedef struct view_section {
     str title, remark; /* either may be empty */
     bool first;        /* belongs to the summary */
-    bool head;         /* stands before the banners */
-    bool beside;       /* wide console: next to the section behind it */
+    bool head;         /* precedes the banners */
+    bool beside;       /* wide console: next to the section after it */
     VEC(view_part) parts;
 } view_section;
 
@@ -120,17 +120,17 @@ typedef struct view {
 /* ---- patterns (view_text.c) ---- */
 
 /* Text with {PATH:UNIT} in it, by the value at PATH of `row`: "@key" is the row's own key, "^x" is x of the whole
- * result, "a*b" a product, "a/b" a quotient, "a..b" the text "A to B" (missing when both look alike), "plans.@best" the
- * item that the result's number "best" names, "plans.@last" the last, "plans.@count" how many there are, "" the row
- * itself. Without
- * ":UNIT" the number is printed in the unit of its field; ":unit" is the unit that the row or result names, ":exact" the
- * same with counts in full. ":+UNIT" writes the sign of a difference; ":UNIT~PATH" writes a whole number in full where it
- * would look like the other one at PATH. A noun behind the unit follows the number: "{n:whole run}" is "1 run" or
- * "2 runs". "[...]" is left out when a value in it is missing (without a value in it, it is text); of alternatives "A|B" the first whose values are all
- * present is taken, else the last. {+PATH}: 0 counts as missing. {?CONDITION:TEXT} is the text, and missing where the
- * condition does not hold. Values are those that a saved result has. */
+ * result, "a*b" a product, "a/b" a quotient, "a..b" the text "A to B" (missing when both look equal), "plans.@best"
+ * the item that the result's number "best" names, "plans.@last" the last, "plans.@count" how many there are, "" the
+ * row itself. Without ":UNIT" the number is printed in the unit of its field; ":unit" is the unit that the row or
+ * result names, ":exact" the same with counts in full. ":+UNIT" writes the sign of a difference; ":UNIT~PATH" writes
+ * a whole number in full where it would look like the other one at PATH. A noun after the unit follows the number:
+ * "{n:whole run}" is "1 run" or "2 runs". "[...]" is left out when a value in it is missing (without a value in it,
+ * it is text); of alternatives "A|B" the first whose values are all present is taken, else the last. {+PATH}: 0
+ * counts as missing. {?CONDITION:TEXT} is the text, and missing where the condition does not hold. Values are those
+ * that a saved result has. */
 void view_put(const view *v, sbuf *b, const field_value *row, const char *pattern);
-/* The same as a text of the arena; empty when memory is out. */
+/* The same as a text of the arena; empty if out of memory. */
 str view_text(const view *v, const field_value *row, const char *pattern);
 /* "a,b/c": a, and b or c. "x" is present, "+x" is not 0, false or empty, "++x" has more than one item, "!x" is
  * absent, "x=word", "x!=word" (absent equals any word), "x=^y" the same value as y of the result, "x>y"
@@ -195,7 +195,7 @@ typedef struct view_table_row {
 typedef struct view_line_row {
     const char *text, *when; /* pattern, conditions */
     view_tone tone;
-    /* A list: the line is of each of its items, as are the conditions. Rows with one list, one behind the other, take
+    /* A list: the line is of each of its items, as are the conditions. Rows with one list, one after the other, take
      * turns item by item. A line is not repeated near itself. */
     const char *each;
     uint32_t limit;   /* lines shown without --verbose; 0: 40 */
@@ -266,7 +266,7 @@ typedef struct view_kind {
     const char *formats;    /* that no other kind has, for messages: "junit, github"; or NULL */
     const char *inner;      /* path of a list of results whose sections come first; or NULL */
     bool ruled;             /* console: title and `under` on one line, above a rule */
-    void (*begin)(view *v); /* banners, a title of its own; or NULL */
+    void (*begin)(view *v); /* banners, a separate title; or NULL */
     /* What is shown in place of the result: a copy in the arena with more to see; NULL: the result itself. */
     const void *(*prepare)(const void *data, arena *a);
 } view_kind;
@@ -300,7 +300,7 @@ typedef struct view_kind {
         .title = (title_), .cell = (cell_), .right = true, ##__VA_ARGS__ \
     }
 
-extern const view_kind *const view_kinds[]; /* NULL behind the last (views.c) */
+extern const view_kind *const view_kinds[]; /* NULL after the last (views.c) */
 
 /* ---- building (view_build.c): for `begin` and `build` ---- */
 
@@ -311,7 +311,7 @@ void view_add_fact(view *v, view_fact fact);
 void view_add_line(view *v, view_tone tone, str text);
 void view_add_spark(view *v, str label, const uint64_t *heights, uint32_t n);
 view_part *view_add_items(view *v);
-/* Room for n_rows rows; the caller fills heads and cells. NULL when memory is out. */
+/* Room for n_rows rows; the caller fills heads and cells. NULL if out of memory. */
 view_table *view_add_table(view *v, uint32_t n_columns, uint32_t n_rows);
 /* A table of values that no path lists; cells by the columns' patterns, which may be empty. */
 view_table *view_add_values(view *v, const view_column *columns, uint32_t n_columns,
@@ -350,7 +350,7 @@ void view_add_rows(view *v, const view_table_row *row, const field_value *of);
 #define VIEW_MD_ROWS 50                /* a table folded in Markdown shows that many at least */
 #define VIEW_BYTES   ((size_t)2 << 30) /* limit of a view's arena */
 
-const view_kind *view_kind_of(const result_kind *kind); /* NULL when there is none */
+const view_kind *view_kind_of(const result_kind *kind); /* NULL if there is none */
 /* Borrows the result and the options; both must outlive the view. */
 assay_status view_make(const result_kind *kind, const void *data, const report_options *o, arena *a,
                        view *out, assay_error *err);

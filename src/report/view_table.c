@@ -310,7 +310,7 @@ static void add_list(view *v, const view_table_row *row, const field_value *list
         fill_table(v, t, &f, n);
 }
 
-/* A table with a title is a section of its own; without rows it is none. */
+/* A table with a title is a separate section; without rows it is none. */
 static void add_titled(view *v, const view_table_row *row, const field_value *of,
                        const field_value *list)
 {

@@ -40,7 +40,7 @@ static const view_table_row kind_tables[] = {
 
 /* ---- groups ---- */
 
-/* All in their order when everything is asked for, else those that save most. */
+/* All in their order when everything is requested, else those that save most. */
 static uint32_t order_groups(const view *v, const field_value *groups, uint32_t *index)
 {
     const fusion_group *g = groups->at;

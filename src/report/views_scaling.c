@@ -53,7 +53,7 @@ static const view_line_row grid_lines[] = {{.each = "points",
                                             .tone = TONE_FAIR,
                                             .limit = REFUSALS_SHOWN}};
 
-/* ---- closed forms for people: "81,674,240·b·h² + 2,048,000·b" ---- */
+/* ---- closed forms for display: "81,674,240·b·h² + 2,048,000·b" ---- */
 
 static bool is_one_of(const char *set, char c)
 {

@@ -23,8 +23,8 @@ typedef struct conversion {
         transpose; /* a source of two dimensions, turned; one source is in memory while it is read */
 } conversion;
 
-/* A tensor with the source's dims (turned when asked). A source without bytes gives one without. The
- * model's reader must be wrapped. NULL when memory is out. */
+/* A tensor with the source's dims (turned when asked). A source without bytes gives one without. The model's reader
+ * must be wrapped. NULL if out of memory. */
 ir_tensor *convert_tensor(ir_model *m, str name, const conversion *c);
 
 /* The largest absolute value of each channel of a dense float32 tensor, where the channel of element e is

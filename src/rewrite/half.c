@@ -3,7 +3,7 @@
  * Every float32 value has a home type: the type that its producer computes. A node computes in 16 bits when its
  * operator may (rewrite/half_table.c), when the types of all it touches are known, and when what it makes is not
  * known in advance (shape arithmetic: sizes above 2048 are not exact in float16). Who needs a value in the other type
- * gets it from a Cast that stands right behind the producer, or, of a constant, from a converted one. Bodies of If,
+ * gets it from a Cast that stands right after the producer, or, of a constant, from a converted one. Bodies of If,
  * Loop and Scan follow the node that runs them.
  */
 #include "rewrite/half.h"

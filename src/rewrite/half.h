@@ -14,7 +14,7 @@ typedef struct half_row {
     uint32_t in_f32, out_f32; /* bit i: stays float32 */
 } half_row;
 
-/* Never NULL: operators without a row of their own have that of most. */
+/* Never NULL: operators without a separate row have that of most. */
 const half_row *half_find(str op);
 
 static inline int half_since(const half_row *r, ir_dtype t)

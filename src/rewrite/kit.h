@@ -1,7 +1,7 @@
 /* What the precision rewrites share beside ir/kit.h: facts about values, and parts called after what they
  * stand for.
  *
- * Memory that runs out shows as IR_NONE and is sticky in the arenas: kit_end() reports it once.
+ * Out of memory shows as IR_NONE and is sticky in the arenas: kit_end() reports it once.
  */
 #ifndef REWRITE_KIT_H
 #define REWRITE_KIT_H
@@ -26,7 +26,7 @@ assay_status kit_end(kit *k, assay_status s);
 /* ---- facts ---- */
 /* Of a tensor's elements; IR_UNDEFINED when it is no tensor or unknown. */
 ir_dtype kit_dtype(const kit *k, ir_id value);
-const op_info *kit_info(const kit *k, ir_id value); /* NULL when there is none */
+const op_info *kit_info(const kit *k, ir_id value); /* NULL if there is none */
 /* A dense float32 constant, or NULL. */
 const ir_tensor *kit_weight(const kit *k, ir_id value);
 static inline ir_id kit_in(const ir_node *n, uint32_t i)

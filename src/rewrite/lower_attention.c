@@ -107,7 +107,7 @@ static ir_t positions(lowering *x, const char *part, int64_t n, int64_t first, b
     return low_reshape(x, shape, t, 2, (const int64_t[]){n, 1});
 }
 
-/* A key that stands behind the query is closed. */
+/* A key that follows the query is closed. */
 static ir_t causal(lowering *x, ir_t scores)
 {
     int64_t past = low_has(x, PAST_K) ? low_input(x, PAST_K).d[2] : 0;

@@ -34,7 +34,7 @@ ir_t low_input(lowering *x, uint32_t i);
 /* The same without a shape, for elementwise parts: rank is -1. */
 ir_t low_value(const lowering *x, uint32_t i);
 ir_t low_output(const lowering *x, uint32_t o);
-/* Whether anything but output 0 is asked for. */
+/* Whether anything but output 0 is requested. */
 bool low_more_outputs(const lowering *x);
 int64_t low_int(const lowering *x, const char *name, int64_t def);
 double low_float(const lowering *x, const char *name, double def);

@@ -1,10 +1,10 @@
 /* Which values of the main graph become uint8.
  *
- * Contractions with constant weights ask for their input; convolutions also for their output, because only
- * then there is a kernel without float in it. An activation that clips (Relu, Clip) belongs to what is
- * before it: the value behind it is the one that is quantised, and quantising clips. Operators that have
- * 8-bit kernels and lie between such values (sums, pools, concatenations) follow when all their inputs are
- * quantised; views take their input's range over.
+ * Contractions with constant weights ask for their input; convolutions also for their output, because only then there
+ * is a kernel without float in it. An activation that clips (Relu, Clip) belongs to what is before it: the value
+ * after it is the one that is quantised, and quantising clips. Operators that have 8-bit kernels and lie between such
+ * values (sums, pools, concatenations) follow when all their inputs are quantised; views take their input's range
+ * over.
  */
 #include "rewrite/qdq.h"
 #include "rewrite/quant.h"

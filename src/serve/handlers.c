@@ -288,7 +288,7 @@ static assay_status keep_profile(request *r, assay_store *store, reply *out, ass
     return ASSAY_OK;
 }
 
-/* A name for reports: what stands behind the last '/'. Nothing is opened by it. */
+/* A name for reports: what follows the last '/'. Nothing is opened by it. */
 static const char *shown_name(const request *r)
 {
     const char *name = query_of(r, "name"), *slash = name ? strrchr(name, '/') : NULL;

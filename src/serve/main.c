@@ -126,7 +126,7 @@ static int make_token(char out[129])
     return -1;
 }
 
-/* The library is asked for the file; the first line is the token. */
+/* The library reads the file; the first line is the token. */
 static int read_token(const char *path, char out[129])
 {
     char *text = NULL;

@@ -186,8 +186,8 @@ handler_fn serve_page, serve_records, serve_record, serve_models, serve_trend, s
 
 /* ---- models of strangers (worker.c) ---- */
 
-/* The static profile as JSON, made by a process of its own. 200 and the text (the caller's), or another status
- * with a sentence in *out. */
+/* The static profile as JSON, made by a separate process. 200 and the text (the caller's), or another status with a
+ * sentence in *out. */
 unsigned worker_profile(server *s, const void *model, size_t n, const char *name, char **out,
                         size_t *n_out);
 /* What that process does. */

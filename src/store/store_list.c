@@ -11,14 +11,14 @@
     "r.kind"
 enum { AT_TAGS = 8, AT_KIND, AT_FIGURES };
 
-/* ---- what is asked for ---- */
+/* ---- what is requested ---- */
 
 static void put_where(sbuf *b, const store_filter *f)
 {
     sbuf_puts(b, " WHERE 1");
     if (f->id)
         sbuf_puts(b, " AND r.id = :id");
-    /* The name as it was given, or the file's own name behind its folders. */
+    /* The name as it was given, or the file's own name after its directories. */
     if (f->model.n)
         sbuf_puts(b, " AND (r.model = :model OR (substr(r.model, -length(:model) - 1, 1) = '/'"
                      " AND substr(r.model, -length(:model)) = :model))");

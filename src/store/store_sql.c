@@ -126,7 +126,7 @@ assay_status store_end(store *s, assay_status so_far, assay_error *err)
         so_far = err_no_memory(err);
     if (so_far == ASSAY_OK)
         so_far = store_run_sql(s, "COMMIT", err);
-    /* A rollback that cannot be made is made when the file is closed. */
+    /* A rollback that cannot be made is created if the file is closed. */
     if (so_far != ASSAY_OK && !sqlite3_get_autocommit(s->db))
         store_exec(s, "ROLLBACK");
     return so_far;

@@ -11,8 +11,8 @@
  * is not filled yet. */
 assay_status compare_run(const profile *const *profiles, uint32_t n, arena *a, comparison *out,
                          assay_error *err);
-/* The models with their labels and totals, and the times of those whose verdict is not NULL (timings[n], in the order of
- * the profiles; the first one's is empty). To be called again when profiles were measured. False when memory is out
+/* The models with their labels and totals, and the times of those whose verdict is not NULL (timings[n], in the order
+ * of the profiles; the first one's is empty). To be called again when profiles were measured. False if out of memory
  * (compare_totals.c). */
 bool compare_settle(const profile *const *profiles, uint32_t n, const comparison_timing *timings,
                     arena *a, comparison *out);
@@ -20,10 +20,10 @@ bool compare_settle(const profile *const *profiles, uint32_t n, const comparison
 /* Limits to choose by (compare_budget.c); compare_settle() ranks the models by them. */
 assay_status compare_set_budget(const verdict_limit *limits, uint32_t n, arena *a, comparison *out,
                                 assay_error *err);
-/* Ranks the models of a comparison that has a budget; false when memory is out. */
+/* Ranks the models of a comparison that has a budget; false if out of memory. */
 bool compare_rank(const profile *const *profiles, arena *a, comparison *out);
 
-/* Puts models that were mapped on their devices (compare_places.c); false when memory is out. */
+/* Puts models that were mapped on their devices (compare_places.c); false if out of memory. */
 bool compare_place(const profile *const *profiles, arena *a, comparison *out);
 
 /* Fills what follows from the two sides and the attributes of a layer (compare_layer.c). */

@@ -22,7 +22,7 @@ typedef struct graph_facts {
     ir_dtype native; /* what the configuration says of numbers */
     uint64_t macs, flops, causal_macs, attention_macs, head_macs;
     uint64_t parameters, expert_parameters, embedding_parameters;
-    bool own_head; /* the logits have a weight of their own */
+    bool own_head; /* the logits have their own weight */
     uint64_t activation_bytes, activation_peak_bytes, kernels;
     layer_facts layers[LAYERS];
     uint32_t n_layers, n_caches;
@@ -270,7 +270,7 @@ static double distinct(const language_result *o, double tokens)
     return e > 0 ? e * (1.0 - pow(1.0 - k / e, tokens)) : 0.0;
 }
 
-/* So many of the weights: in their share of the file, or in the type that is asked for. */
+/* So many of the weights: in their share of the file, or in the type that is requested. */
 static uint64_t weights_of(const asking *q, uint64_t parameters)
 {
     const language_result *o = q->out;
@@ -570,7 +570,7 @@ static void take_experts(const asking *q, const graph_facts *g)
 
 /* ---- all of it ---- */
 
-/* Learned positions end somewhere: then the longest past that is asked for has to do. */
+/* Learned positions end somewhere: then the longest past that is requested has to do. */
 static assay_status look_far(const asking *q, int64_t *past, graph_facts *g)
 {
     assay_error quiet;

@@ -1,7 +1,7 @@
 /* Language models: the prompt at once (prefill), then a token at a time (decode).
  *
  * Two small graphs give the closed form: a prefill of a few tokens gives the MACs per token and per pair of tokens, a
- * step after a long past gives the cache, the windows and the cost of a step. Two more at the sizes asked for give
+ * step after a long past gives the cache, the windows and the cost of a step. Two more at the requested sizes give
  * FLOPs and activations. Weights are read once a step for the whole batch; of experts, those that are expected to be
  * chosen by any token: E (1 - (1 - k/E)^tokens) in each layer.
  */
@@ -23,7 +23,7 @@ typedef struct language_settings {
         cache; /* IR_UNDEFINED: as the weights where they are floats of 16 bits or more, else float16 */
     uint64_t memory; /* of the device; 0: not asked */
     uint64_t
-        stored_bytes; /* of the weights as files hold them, when no type is asked for; 0: unknown */
+        stored_bytes; /* of the weights as files hold them, when no type is requested; 0: unknown */
     const char *stored_type; /* what most of these bytes are: "Q4_K" */
     size_t memory_limit;     /* of our own work */
 } language_settings;

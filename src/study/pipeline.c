@@ -232,7 +232,7 @@ static void leave_out(running *r, const pipeline_component *c)
               "Totals include the other components only.", STR_FMT, STR_ARG(text));
 }
 
-/* Of a folder, what cannot be counted is said and left out: the rest still has an answer. */
+/* Of a directory, what cannot be counted is said and left out: the rest still has an answer. */
 static assay_status take_part(running *r, const pipeline_part *part, uint64_t calls)
 {
     pipeline_result *out = r->out;
@@ -388,7 +388,7 @@ static void add_up(pipeline_result *o)
     }
 }
 
-/* An autoencoder from a folder stands in the plan twice, for its two halves. */
+/* An autoencoder from a directory stands in the plan twice, for its two halves. */
 static bool left_out(const pipeline_result *o, const pipeline_part *part)
 {
     return part->role == ROLE_VAE_ENCODER && o->strength <= 0;

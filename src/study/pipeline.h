@@ -47,11 +47,11 @@ uint32_t pipeline_count(void);
 const char *pipeline_name_at(uint32_t index);
 /* By name or alias, spelled as zoo_find() forgives; false when unknown. Nothing is allocated. */
 bool pipeline_find(str name, pipeline_plan *out);
-/* The plan of components that were read from a folder: roles by their names, defaults by the denoiser's
- * family. `parts` have name, row, args, model and problem. */
+/* The plan of components that were read from a directory: roles by their names, defaults by the denoiser's family.
+ * `parts` have name, row, args, model and problem. */
 assay_status pipeline_of_parts(str model, const pipeline_part *parts, uint32_t n,
                                pipeline_plan *out, assay_error *err);
-/* From a file (pipeline_file.c): ASSAY_ERR_MALFORMED names the key. Texts live in the arena. */
+/* From a file (pipeline_file.c): ASSAY_ERR_MALFORMED names the key. Texts are in the arena. */
 assay_status pipeline_read_file(const char *path, arena *a, pipeline_plan *out, assay_error *err);
 /* Integer of a part's args or its row's defaults; `def` when neither says. */
 int64_t pipeline_arg(const pipeline_part *part, const char *key, int64_t def);

@@ -1,5 +1,5 @@
-/* The pipelines that are built in, and the defaults of pipelines that come as folders. Sizes, steps,
- * guidance and prompt lengths are those of diffusers' pipelines and of the models' own cards. */
+/* The pipelines that are built in, and the defaults of pipelines that come as directories. Sizes, steps, guidance and
+ * prompt lengths are those of diffusers' pipelines and of the models' own cards. */
 #include <ctype.h>
 
 #include "study/pipeline.h"
@@ -183,7 +183,7 @@ bool pipeline_find(str name, pipeline_plan *out)
     return false;
 }
 
-/* ---- folders ---- */
+/* ---- directories ---- */
 
 static const struct family_row {
     const char *family;

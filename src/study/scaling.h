@@ -38,7 +38,7 @@ typedef struct scale_term {
 } scale_term;
 
 typedef struct scale_fit {
-    bool wanted;       /* the metric was asked for */
+    bool wanted;       /* the metric was requested */
     bool exact;        /* equal to the count at every multiple of the granules that was tried */
     scale_term *terms; /* highest powers first; NULL: no form was found */
     uint32_t n_terms;
@@ -69,7 +69,7 @@ typedef struct scale_work {
     const char *kv_cache; /* profile_memory_plan's, of all evaluations; "mixed" where they differ */
     scale_axis axes[SCALING_AXES];
     uint32_t n_axes;
-    bool metrics[SCALING_METRICS]; /* those that were asked for */
+    bool metrics[SCALING_METRICS]; /* those that were requested */
     scale_point *points;
     uint32_t n_points, n_refused;
     scale_fit fits[SCALING_METRICS];
@@ -103,7 +103,7 @@ typedef struct scaling_request {
  * when the model takes no size at all. */
 assay_status scaling_run(const scaling_request *q, scale_work *out, assay_error *err);
 
-/* The result, in the same arena; false when memory is out (scaling_result.c). */
+/* The result, in the same arena; false if out of memory (scaling_result.c). */
 bool scaling_result(const scale_work *s, scaling *out);
 
 #endif

@@ -19,7 +19,7 @@ struct scaling_memo {
 };
 
 typedef struct scaling_job scaling_job;
-/* NULL when memory is out, there were too many or the caller ended it; remembers. */
+/* NULL if out of memory, there were too many or the caller ended it; remembers. */
 const scaling_eval *scaling_at(scaling_job *j, const int64_t *at);
 
 struct scaling_job {

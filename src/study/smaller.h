@@ -11,7 +11,7 @@ enum { SMALLER_TRIES = 5 };
 /* The parameters that may say it, by index; NULL past the end. */
 const char *smaller_key(smaller_kind kind, uint32_t index);
 /* Three quarters of a width, a multiple of 64, or of less at the next try; two thirds of the layers. False: it cannot
- * be. Lists live in the arena. */
+ * be. Lists are in the arena. */
 bool smaller_value(smaller_kind kind, const json_value *from, uint32_t try, arena *a,
                    json_value *to);
 /* "layers 12 → 8" */

@@ -25,8 +25,8 @@ typedef struct zoo_args {
 void zoo_args_init(zoo_args *a, arena *in);
 /* Adds or replaces; the argument is not lenient then. */
 bool zoo_args_put(zoo_args *a, str key, json_value value, bool is_default);
-/* Puts copies of all of `from` (NULL: none) over those that are there. They come from a configuration or a user
- * who was told already: what a builder does not know among them is no mistake. False when memory is out. */
+/* Puts copies of all of `from` (NULL: none) over those that are there. They come from a configuration or a user who
+ * was told already: what a builder does not know among them is no mistake. False if out of memory. */
 bool zoo_args_add(zoo_args *a, const zoo_args *from);
 /* The same, as they are. */
 bool zoo_args_copy(zoo_args *a, const zoo_args *from);

@@ -190,7 +190,7 @@ static const masked_names *masked_names_of(const encoder *e)
                                     : &bert;
 }
 
-/* dense, activation, norm, then the words again with a bias of their own. */
+/* dense, activation, norm, then the words again with a separate bias. */
 static void masked_head(nn *b, nn_t x, const encoder *e)
 {
     const masked_names *n = masked_names_of(e);

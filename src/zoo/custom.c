@@ -305,7 +305,7 @@ static bool one_more(custom *c)
     return nn_ok(c->b);
 }
 
-/* {"repeat": 3, "layers": [...]}: numbered like a list of its own. */
+/* {"repeat": 3, "layers": [...]}: numbered like a separate list. */
 static nn_t repeat(custom *c, const json_value *times, const json_value *layers, const char *name,
                    nn_t x)
 {

@@ -68,7 +68,7 @@ typedef struct block {
     const step *steps;
     int n;
     int64_t own;   /* the width that the steps leave open */
-    bool max_pool; /* a pooling is a branch of its own: the block halves the image */
+    bool max_pool; /* a pooling is a separate branch: the block halves the image */
 } block;
 
 #define STEPS(table) table, sizeof(table) / sizeof *(table)

@@ -201,7 +201,7 @@ static nn_t norm(nn *b, const char *name, nn_t x, const lm *m)
     }
 }
 
-/* A norm of every head by a weight of its own: [heads, size], or one tensor per head. x [B, H, S, D]. */
+/* A norm of every head by a separate weight: [heads, size], or one tensor per head. x [B, H, S, D]. */
 static nn_t each_head_norm(nn *b, const char *name, nn_t x, const lm *m)
 {
     int64_t heads = x.d[1], size = x.d[3];

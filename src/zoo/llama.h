@@ -53,7 +53,7 @@ typedef struct lm_trait {
     bool fused;                  /* qkv_proj */
     bool sinks;
     bool tied;
-    bool local_rope;      /* windows turn with a frequency of their own */
+    bool local_rope;      /* windows turn with a separate frequency */
     bool rope_in_windows; /* and full layers do not turn */
     bool skips_rope;      /* some layers do not turn: no_rope_layers */
     bool interleaved;     /* neighbours turn together */

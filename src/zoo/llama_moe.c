@@ -49,7 +49,7 @@ static nn_t gated_mlp(nn *b, nn_t x, int64_t inner, const lm *m)
     return nn_linear(b, "down_proj", x, m->width, false);
 }
 
-/* Qwen 2 adds one expert that all tokens take, as much as a gate of its own lets through. */
+/* Qwen 2 adds one expert that all tokens take, as much as a separate gate lets through. */
 static nn_t shared_expert(nn *b, nn_t x, nn_t y, const lm *m)
 {
     int64_t inner = hf_int((hf){b, NULL}, "shared_expert_intermediate_size", 5632, 1,

@@ -55,7 +55,7 @@ void nn_fail(nn *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void nn_refuse(nn *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 bool nn_ok(const nn *b);
 ir_model *nn_model(nn *b);
-arena *nn_arena(nn *b); /* the model's: for what must live as long as it */
+arena *nn_arena(nn *b); /* that of the model, for data that must be valid as long as it */
 
 /* ---- inputs, outputs, scopes ---- */
 /* The user's --input-shape or --batch for this input wins over dims. */
@@ -66,7 +66,7 @@ void nn_output(nn *b, nn_t x, const char *name);
 void nn_push(nn *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void nn_pop(nn *b);
 nn_t nn_leave(nn *b, nn_t x); /* nn_pop, and x is what the scope made */
-/* What an expression makes inside a scope of its own, which the arguments after it name. */
+/* What an expression makes inside a separate scope, which the arguments after it name. */
 #define NN_UNDER(b, made, ...) (nn_push((b), __VA_ARGS__), nn_leave((b), (made)))
 /* Parameters that a checkpoint holds but inference never runs (training-only heads). */
 void nn_not_in_graph(nn *b, uint64_t parameters);
@@ -97,7 +97,7 @@ typedef struct nn_call {
     const char *op;
     const char *domain; /* NULL: ai.onnx */
     const char *name;   /* of the layer inside the scope */
-    bool module;        /* it is a module of its own (has weights or is one in PyTorch) */
+    bool module;        /* it is a separate module (has weights or is one in PyTorch) */
     const nn_t *in;     /* id IR_NONE: absent optional input (see NN_ABSENT) */
     int n_in;
     nn_t *out; /* shapes going in, values coming out */
@@ -113,7 +113,7 @@ nn_t nn_mark(nn *b, nn_t x, uint32_t flags);
 /* The common case: one output. */
 nn_t nn_one(nn *b, const char *op, const char *name, int n_in, const nn_t *in, nn_t out,
             int n_attrs, const nn_attr *attrs);
-/* The same of a module of its own. */
+/* The same of a separate module. */
 nn_t nn_module(nn *b, const char *op, const char *name, int n_in, const nn_t *in, nn_t out,
                int n_attrs, const nn_attr *attrs);
 

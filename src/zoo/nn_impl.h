@@ -10,7 +10,7 @@ enum { NN_SCOPES = 32, NN_PATH = 512 };
 
 struct nn {
     ir_model *model;
-    arena *scratch; /* lives as long as the building */
+    arena *scratch; /* is valid as long as the building */
     const zoo_request *request;
     zoo_args args;           /* the row's, overridden by the user's */
     VEC(const char *) asked; /* keys that the builder knows */

@@ -161,7 +161,7 @@ static nn_t body(nn *b, swinir *s, nn_t x)
     return nn_add(b, "add_body", body_conv(b, s, "conv_after_body", y), x);
 }
 
-/* ---- the picture ---- */
+/* ---- the image ---- */
 
 /* x4 by two x2; x3 in one. */
 static nn_t shuffle_up(nn *b, nn_t x, int64_t scale)

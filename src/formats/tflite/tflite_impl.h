@@ -117,7 +117,7 @@ ir_id tfl_make(tfl_op *o, const foreign_node *n);
 /* A node of these inputs; list is made by TFL_IDS. */
 ir_id tfl_node(tfl_op *o, const char *domain, const char *op, const ir_id *in, uint32_t n_in,
                ir_attr_spec *attrs);
-/* A node within an operator: its output is a value of its own. */
+/* A node within an operator: its output is a separate value. */
 ir_id tfl_step(tfl_op *o, const char *op, const ir_id *in, uint32_t n_in, ir_attr_spec *attrs);
 /* Ends a list of attributes. */
 #define TFL_END ((ir_attr_spec){0})
