@@ -95,9 +95,10 @@ static timed find_times(const profile *p)
     timed s = {.measured = has_times(p)};
     s.mapped = !s.measured && p->mapping && p->mapping->n_layers;
     s.n = s.mapped ? p->mapping->n_layers : p->n_layers;
-    s.what = s.measured ? "measured"
-             : s.mapped ? "predicted on "
-                        : "by a roofline with the threshold as its ridge";
+    s.what = s.measured                      ? "measured"
+             : s.mapped                      ? "predicted on "
+             : p->bottlenecks.hardware.n > 0 ? "by a roofline with the ridge of "
+                                             : "by a roofline with the threshold as its ridge";
     for (uint32_t i = 0; i < s.n; i++)
         s.all += time_of(p, &s, i);
     if (s.measured && p->measured && p->measured->ledger.run_ms > s.all)
@@ -151,8 +152,8 @@ static bool say_rewrite(advise *a)
                 x.count == 1 ? "s" : "");
     advise_percent(&a->why, share);
     sbuf_printf(&a->why, " of the time (%s", s.what);
-    if (s.mapped)
-        text_safe(&a->why, p->mapping->layers[0].device);
+    if (!s.measured)
+        text_safe(&a->why, s.mapped ? p->mapping->layers[0].device : p->bottlenecks.hardware);
     sbuf_puts(&a->why, "); the largest is ");
     text_safe(&a->why, name_at(p, &s, x.layer));
     sbuf_puts(&a->why, " with ");

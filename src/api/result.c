@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "formats/format.h"
 #include "profile/profile_fields.h"
 #include "profile/profile_read.h"
 #include "profile/result_kinds.h"
@@ -165,10 +166,24 @@ typedef struct reading {
     assay_result **out;
 } reading;
 
+/* Another kind of file, called what it is. */
+static assay_status refuse_file(const format_row *f, const char *shown, assay_error *err)
+{
+    if (f->what)
+        return err_fail(err, ASSAY_ERR_MALFORMED, "%s: %s, not a result of assay", shown, f->what);
+    return err_fail(err, ASSAY_ERR_MALFORMED,
+                    "%s: a model (%s), not a result of assay. Analyse it with `assay graph`.",
+                    shown, f->name);
+}
+
 static assay_status use_result(str text, const char *shown, void *ctx, arena *a, assay_error *err)
 {
     const reading *r = ctx;
+    uint64_t head = text.n < FORMAT_HEAD ? text.n : FORMAT_HEAD;
+    const format_row *f = format_by_content(text.p, head, text.n);
     (void)a;
+    if (f)
+        return refuse_file(f, shown, err);
     return api_result_read(text, shown, r->kind, r->out, err);
 }
 

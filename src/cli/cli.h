@@ -176,6 +176,9 @@ bool cli_utf8(void);                     /* by the locale */
 /* The name nearest to `word` when it is likely a slip of it, else NULL. */
 const char *cli_nearest(const char *word, const char *(*name_at)(size_t i, const void *ctx),
                         const void *ctx);
+/* Complains that a list has nothing for a pattern, with the nearest name; the exit code. */
+int cli_no_match(const char *what, const char *pattern,
+                 const char *(*name_at)(size_t i, const void *ctx), const void *ctx);
 /* Words wrapped to `width`, indented by `indent` from the second line on; `column` is where the first
  * line stands already. */
 void cli_wrap(const char *text, unsigned column, unsigned indent, unsigned width);

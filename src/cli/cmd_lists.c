@@ -96,6 +96,13 @@ static int put_ops(const char *pattern, bool json, int *code)
     return shown;
 }
 
+static const char *op_name_at(size_t i, const void *ctx)
+{
+    assay_op_info op = {.size = sizeof op};
+    (void)ctx;
+    return assay_op_at(i, &op) ? op.name : NULL;
+}
+
 static int run_ops(cli_args *args)
 {
     const char *pattern = args->n_words ? args->words[0] : NULL;
@@ -106,7 +113,7 @@ static int run_ops(cli_args *args)
     if (json)
         puts(shown ? "\n]" : "]");
     if (shown == 0)
-        return cli_complain_text(ASSAY_ERR_USAGE, "no operator matches '%.100s'", pattern);
+        return cli_no_match("operator", pattern, op_name_at, NULL);
     return code;
 }
 

@@ -171,6 +171,12 @@ static int put_all(const assay_devices *list, const char *pattern, bool json, in
     return shown;
 }
 
+static const char *device_id_at(size_t i, const void *list)
+{
+    assay_device_info d = {.size = sizeof d};
+    return assay_devices_at(list, i, &d) ? d.id : NULL; /* of the list, not of d */
+}
+
 static int run_devices(cli_args *args)
 {
     const char *pattern = args->n_words ? args->words[0] : NULL;
@@ -191,9 +197,9 @@ static int run_devices(cli_args *args)
                  "rows, and --json, show their source.",
                  0, 0, cli_width());
     }
-    assay_devices_free(list);
     if (shown == 0)
-        return cli_complain_text(ASSAY_ERR_USAGE, "no device matches '%.100s'", pattern);
+        code = cli_no_match("device", pattern, device_id_at, list);
+    assay_devices_free(list);
     return code;
 }
 

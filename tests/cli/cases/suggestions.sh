@@ -18,3 +18,9 @@ for command in "graph --advice -v --training" "map --hardware t4 -v" "fuse -v" "
     set -- $command
     "$ASSAY" $1 one.json ${2:+$2} ${3:+$3} ${4:+$4} | grep -E '(^|[^0-9.,×])1 ([a-z]+ )?(type|layer|operator|kernel|group|run|thread|step)s\b' || echo "$1: no wrong plural"
 done
+# Lists, and files that are no results.
+refused ops Cnv; grep -o "'Conv'" err
+refused devices rtx30900; grep -o "'rtx3090'" err
+printf '\211PNG\r\n\032\n0000' > x.json
+for file in x.json "$MODELS/resnet18.onnx"; do refused report "$file"; grep -o 'a PNG image\|assay graph' err; done
+"$ASSAY" lenet --advice --hardware t4 --json | grep -o 'ridge of t4'
