@@ -1,11 +1,11 @@
-/* The listener: accepts connections and checks their first bytes before libmicrohttpd sees them. The library closes
- * a connection without a reply if its first line has no blank, and waits forever for a line that never ends (zeros,
- * a TLS hello on the wrong port). The listener peeks at the first bytes, hands connections that start like HTTP to
- * the library, answers all others with 400, and silent ones with 408.
+/* The listener: accepts connections and checks the head of their first request (head.c) before libmicrohttpd sees it.
+ * The library closes a connection without a reply if its first line has no blank, waits forever for a line that never
+ * ends (zeros, a TLS hello on the wrong port), and has a thread for each connection. The listener peeks at the bytes,
+ * hands a connection to the library when the head is there, answers what is no HTTP with 400, and silent clients with
+ * 408. A head that is too large is the library's to refuse.
  *
  * At most SERVE_CONNECTIONS are open; the others wait in the system's queue.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 #include "serve/serve.h"
 
-enum { FIRST_BYTES = 64, WAKE_MS = 100 };
+enum { WAKE_MS = 100 };
 
 typedef struct client { /* accepted, not yet handed to the library */
     int fd;
@@ -32,31 +32,6 @@ typedef struct listener {
 } listener;
 
 enum { CLIENT_CLOSED = POLLRDHUP | POLLHUP | POLLERR };
-
-/* ---- the first bytes ---- */
-
-typedef enum start_of_request { START_INCOMPLETE, START_HTTP, START_OTHER } start_of_request;
-
-static bool is_token(char c)
-{
-    return isalnum((unsigned char)c) || (c && strchr("!#$%&'*+-.^_`|~", c));
-}
-
-/* A method and a blank, after empty lines, which a server ignores (RFC 9112, 2.2). The library refuses methods that
- * are longer than FIRST_BYTES. */
-static start_of_request check_start(const char *p, size_t n)
-{
-    size_t i = 0;
-    while (i < n && (p[i] == '\r' || p[i] == '\n'))
-        i++;
-    for (size_t from = i; i < n; i++) {
-        if (p[i] == ' ')
-            return i > from ? START_HTTP : START_OTHER;
-        if (!is_token(p[i]))
-            return START_OTHER;
-    }
-    return n == FIRST_BYTES ? START_HTTP : START_INCOMPLETE;
-}
 
 /* ---- refusing ---- */
 
@@ -93,15 +68,15 @@ static void hand_to_library(server *s, client *c)
 
 static void refuse_client(server *s, client *c)
 {
-    reply_and_close(c, "400 Bad Request", "not an HTTP request\n");
+    reply_and_close(c, "400 Bad Request", "not a valid HTTP request\n");
     count_refusal(s);
 }
 
 /* `over`: the client sends no more bytes. False: the client is no longer the listener's. */
 static bool check_client(server *s, client *c, bool over)
 {
-    char first[FIRST_BYTES];
-    ssize_t n = recv(c->fd, first, sizeof first, MSG_PEEK | MSG_DONTWAIT);
+    char head[SERVE_HEAD_BYTES];
+    ssize_t n = recv(c->fd, head, sizeof head, MSG_PEEK | MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return true;
     if (n <= 0) {
@@ -110,19 +85,16 @@ static bool check_client(server *s, client *c, bool over)
         return false;
     }
     int more = (int)n + 1;
-    switch (check_start(first, (size_t)n)) {
-    case START_INCOMPLETE: /* wake up only when more bytes arrive */
-        if (over)
-            break;
-        setsockopt(c->fd, SOL_SOCKET, SO_RCVLOWAT, &more, sizeof more);
+    head_state state = head_check(head, (size_t)n);
+    if (state == HEAD_INCOMPLETE && n < (ssize_t)sizeof head && !over) {
+        setsockopt(c->fd, SOL_SOCKET, SO_RCVLOWAT, &more,
+                   sizeof more); /* wakes up for more bytes */
         return true;
-    case START_HTTP:
-        hand_to_library(s, c);
-        return false;
-    case START_OTHER:
-        break;
     }
-    refuse_client(s, c);
+    if (state == HEAD_GOOD || n == (ssize_t)sizeof head)
+        hand_to_library(s, c);
+    else
+        refuse_client(s, c);
     return false;
 }
 

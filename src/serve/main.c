@@ -155,6 +155,10 @@ static int take_token(server *s)
     }
     if (!o->token_file && !given)
         return -1;
+    if (o->token && !o->token_file)
+        fputs("assay-serve: warning: other users can read --token in the process list. Use "
+              "--token-file FILE.\n",
+              stderr);
     size_t n = strlen(s->token);
     if (n < 16 ||
         strspn(s->token, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~-") != n)

@@ -113,7 +113,7 @@ static unsigned check_length(request *r, const char **why)
 }
 
 typedef struct repeated {
-    int hosts, lengths;
+    int hosts, lengths, bad_names;
 } repeated;
 
 static enum MHD_Result count_header(void *ctx, enum MHD_ValueKind kind, const char *key,
@@ -124,18 +124,21 @@ static enum MHD_Result count_header(void *ctx, enum MHD_ValueKind kind, const ch
     (void)value;
     n->hosts += strcasecmp(key, "Host") == 0;
     n->lengths += strcasecmp(key, "Content-Length") == 0;
+    n->bad_names += !head_is_name(key);
     return MHD_YES;
 }
 
-/* Two answers to where a request is for, or where it ends, are none (RFC 9112, 3.2 and 6.3). 0, or the status of a
- * refusal. */
-static unsigned check_repeated(request *r, const char **why)
+/* Two answers to where a request is for, or where it ends, are none (RFC 9112, 3.2 and 6.3); a name with a blank behind
+ * it may be one of these to others. 0, or the status of a refusal. */
+static unsigned check_fields(request *r, const char **why)
 {
     repeated n = {0};
     MHD_get_connection_values(r->mhd, MHD_HEADER_KIND, count_header, &n);
-    if (n.hosts <= 1 && n.lengths <= 1)
+    if (n.hosts <= 1 && n.lengths <= 1 && !n.bad_names)
         return 0;
-    *why = n.hosts > 1 ? "more than one Host header" : "more than one Content-Length";
+    *why = n.bad_names   ? "invalid header name"
+           : n.hosts > 1 ? "more than one Host header"
+                         : "more than one Content-Length";
     return MHD_HTTP_BAD_REQUEST;
 }
 
@@ -150,9 +153,11 @@ static enum MHD_Result take_head(request *r, const char *method)
 {
     const char *why = NULL, *encoding;
     char allow[64];
-    unsigned twice = check_repeated(r, &why);
-    if (twice)
-        return refuse(r, twice, why);
+    unsigned bad = check_fields(r, &why);
+    if (bad)
+        return refuse(r, bad, why);
+    if (r->nul)
+        return refuse(r, MHD_HTTP_BAD_REQUEST, "NUL in the address");
     r->route = route_find(method, path_of(r->path), &r->id, allow);
     if (!r->route)
         return not_routed(r, allow);
@@ -229,17 +234,27 @@ static enum MHD_Result answer(request *r)
 
 /* ---- what the library calls ---- */
 
+static request with_nul; /* stands for a request whose address contains a NUL */
+
+/* The library decodes the address and cuts it at the NUL, so it is looked for before. */
+void *request_address(void *ctx, const char *address, struct MHD_Connection *mhd)
+{
+    (void)ctx;
+    (void)mhd;
+    return head_has_nul(address, strlen(address)) ? &with_nul : NULL;
+}
+
 enum MHD_Result request_take(void *ctx, struct MHD_Connection *mhd, const char *path,
                              const char *method, const char *version, const char *piece,
                              size_t *n_piece, void **state)
 {
     request *r = *state;
     (void)version;
-    if (!r) {
+    if (!r || r == &with_nul) {
         r = calloc(1, sizeof *r);
         if (!r)
             return MHD_NO;
-        *r = (request){.s = ctx, .mhd = mhd, .path = path};
+        *r = (request){.s = ctx, .mhd = mhd, .path = path, .nul = *state == &with_nul};
         *state = r;
         atomic_fetch_add(&r->s->active, 1);
         return take_head(r, method);
@@ -264,7 +279,7 @@ void request_done(void *ctx, struct MHD_Connection *mhd, void **state,
     (void)how;
     /* From here on the next request of the same connection is waited for. */
     watchdog_phase(&s->dog, connection_of(mhd), PHASE_READING, allowed_ms(s, 0));
-    if (!r)
+    if (!r || r == &with_nul)
         return;
     drop_body(r);
     atomic_fetch_sub(&s->active, 1);

@@ -119,6 +119,13 @@ struct server {
 bool server_start(server *s);
 void server_stop(server *s);
 
+/* ---- the bytes of a head (head.c) ---- */
+
+typedef enum head_state { HEAD_INCOMPLETE, HEAD_GOOD, HEAD_BAD } head_state;
+head_state head_check(const char *p, size_t n);
+bool head_is_name(const char *text);             /* of a header field */
+bool head_has_nul(const char *target, size_t n); /* "%00" */
+
 /* ---- accepting connections (listener.c) ---- */
 
 bool listener_start(server *s);
@@ -148,6 +155,7 @@ typedef struct request {
     uint64_t n_body, cap_body, length;
     const struct route *route;
     bool refused;
+    bool nul;  /* in its address */
     bool full; /* the body found no room; said once it is read */
 } request;
 

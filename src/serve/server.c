@@ -158,7 +158,8 @@ static bool start_daemon(server *s)
             MHD_USE_ERROR_LOG | MHD_USE_ITC | MHD_USE_NO_LISTEN_SOCKET,
         0, NULL, NULL, request_take, s, MHD_OPTION_CONNECTION_LIMIT, 2u * SERVE_CONNECTIONS,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVE_HEAD_BYTES, MHD_OPTION_THREAD_STACK_SIZE,
-        (size_t)1 << 20, MHD_OPTION_NOTIFY_COMPLETED, request_done, s, MHD_OPTION_NOTIFY_CONNECTION,
+        (size_t)1 << 20, MHD_OPTION_URI_LOG_CALLBACK, request_address, s,
+        MHD_OPTION_NOTIFY_COMPLETED, request_done, s, MHD_OPTION_NOTIFY_CONNECTION,
         request_connection, s, MHD_OPTION_EXTERNAL_LOGGER, ignore_log, NULL, MHD_OPTION_END);
     return s->daemon || complain("cannot start the server", strerror(errno));
 }

@@ -3,10 +3,12 @@
     check_serve_hostile.py ASSAY [--sanitized] [--clock LIBRARY]
 
 LIBRARY is tests/support/fake_clock.c, to preload. Standard library only."""
+import os
 import socket
 import sys
+from typing import Dict, Optional
 
-from serving import PATIENCE_S, Server, check, finish, option_value
+from serving import NEVER_S, PATIENCE_S, Server, check, finish, folder, option_value
 
 
 def begin_request(s: Server) -> socket.socket:
@@ -31,5 +33,79 @@ def check_clock() -> None:
     check("ends whatever the clock says", s.stop() == 0)
 
 
+def refused_heads(host: bytes) -> Dict[str, bytes]:
+    """What two programs could read in two ways. Each is a whole request, to follow another."""
+    line = b"GET /health HTTP/1.1\r\n"
+    return {
+        "a blank before the colon": line + host + b"Transfer-Encoding : chunked\r\n\r\n",
+        "a tab before the colon": line + host + b"Transfer-Encoding\t: chunked\r\n\r\n",
+        "NUL in a path": b"GET /health%00x HTTP/1.1\r\n" + host + b"\r\n",
+        "NUL in a query": b"GET /health?model=a%00b HTTP/1.1\r\n" + host + b"\r\n",
+        "a name of nothing": line + host + b": x\r\n\r\n",
+        "a line that goes on": line + host + b"X: a\r\n b\r\n\r\n",
+        "a bare LF": line + b"X: a\n" + host + b"\r\n",
+        "only bare LFs": (line + host + b"\r\n").replace(b"\r", b""),
+        "a bare CR": line + b"X: a\rb\r\n" + host + b"\r\n",
+        "a raw NUL in a path": b"GET /health\0x HTTP/1.1\r\n" + host + b"\r\n",
+        "a NUL in a field": line + b"X: a\0b\r\n" + host + b"\r\n",
+    }
+
+
+LATER = 4  # of them are refused also behind another request of the same connection
+
+
+def second_status(s: Server, first: bytes, second: bytes) -> Optional[int]:
+    """The status of the second request on a connection."""
+    with socket.create_connection(("127.0.0.1", s.port), timeout=PATIENCE_S) as c:
+        c.sendall(first)
+        replies = c.makefile("rb")
+        for n in (1, 2):
+            status = replies.readline().split(b" ")
+            length = 0
+            while (field := replies.readline()) not in (b"\r\n", b""):
+                if field.lower().startswith(b"content-length:"):
+                    length = int(field.split(b":")[1])
+            replies.read(length)
+            if n == 1:
+                c.sendall(second)
+    return int(status[1]) if len(status) > 1 else None
+
+
+def check_heads() -> None:
+    s = Server("--timeout", str(NEVER_S), db="heads.db")
+    host = f"Host: 127.0.0.1:{s.port}\r\n".encode()
+    good = b"GET /health HTTP/1.1\r\n" + host + b"X:\ta  b \r\n\r\n"
+    check("blanks in a field", s.status_of(good) == 200)
+    check("the next request", second_status(s, good, good) == 200)
+    heads = refused_heads(host)
+    for name, head in heads.items():
+        check(f"400 of {name}", s.status_of(head) == 400, s.raw(head)[:60])
+    for name, head in list(heads.items())[:LATER]:
+        status = second_status(s, good, head)
+        check(f"400 of {name} in the next request", status == 400, status)
+    check("ends after bad heads", s.stop() == 0)
+
+
+def said_at_start(*options: str, variables: Optional[Dict[str, str]] = None) -> str:
+    s = Server(*options, db="token.db", variables=variables)
+    check(f"ends with {options}", s.stop() == 0)
+    assert s.process.stderr
+    return s.process.stderr.read()
+
+
+def check_token_warning() -> None:
+    """A token on the command line is in the process list."""
+    token = "correct-horse-battery-staple"
+    path = os.path.join(folder, "token")
+    with open(path, "w") as f:
+        f.write(token + "\n")
+    check("warns of --token", "--token-file" in said_at_start("--token", token))
+    check("no warning of --token auto", not said_at_start("--token", "auto"))
+    check("no warning of --token-file", not said_at_start("--token-file", path))
+    check("no warning of ASSAY_TOKEN", not said_at_start(variables={"ASSAY_TOKEN": token}))
+
+
 check_clock()
+check_heads()
+check_token_warning()
 sys.exit(finish())
