@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "base/redact.h"
 #include "base/sbuf.h"
 #include "measure/follow.h"
 #include "measure/system.h"
@@ -55,7 +56,7 @@ static str command_of(const char *const *argv, int64_t pid, arena *a)
     system_process_name("", pid, name, sizeof name);
     for (; argv && *argv; argv++)
         sbuf_printf(&b, "%s%s", b.n ? " " : "", *argv);
-    str s = str_copy(a, str_of(argv ? sbuf_cstr(&b) : name));
+    str s = redact_copy(a, str_of(argv ? sbuf_cstr(&b) : name));
     sbuf_free(&b);
     return s;
 }

@@ -9,6 +9,7 @@
 #include "analyze/training.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/redact.h"
 #include "jobs/batch.h"
 #include "jobs/hooks.h"
 #include "jobs/job.h"
@@ -45,7 +46,7 @@ void job_describe_context(const assay_options *o, profile *p)
     clock_timestamp(now);
     p->context.tool_version = str_of(assay_version());
     p->context.timestamp = str_copy(p->arena, str_of(now));
-    p->context.command = str_copy(p->arena, o->command);
+    p->context.command = redact_copy(p->arena, o->command);
     p->context.view = str_copy(p->arena, o->view.part);
 }
 

@@ -58,7 +58,7 @@ assay_status store_check_tag(str tag, assay_error *err);
 
 /* Hex digest of a document as it is stored. */
 void store_digest(str document, char hex[65]);
-/* Takes blanks outside strings away; the text is JSON already. */
+/* Takes blanks outside strings and secrets (base/redact.h) away; the text is JSON already. */
 void store_squeeze(str text, sbuf *out);
 /* Deflated when that is smaller. *encoding is 0 (plain) or 1 (zlib). */
 assay_status store_pack(str text, sbuf *out, int *encoding, assay_error *err);

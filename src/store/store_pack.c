@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include "base/memory.h"
+#include "base/redact.h"
 #include "base/sha256.h"
 #include "store/store_impl.h"
 
@@ -36,7 +37,7 @@ void store_squeeze(str s, sbuf *out)
         uint32_t from = i;
         while (i < s.n && !is_blank(s.p[i]))
             i = s.p[i] == '"' ? string_end(s, i) : i + 1;
-        sbuf_put(out, s.p + from, i - from);
+        redact_put(out, (str){s.p + from, i - from});
         while (i < s.n && is_blank(s.p[i]))
             i++;
         assert(i > from && i <= s.n);

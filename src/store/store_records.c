@@ -2,6 +2,7 @@
 #include <assert.h>
 
 #include "base/clock.h"
+#include "base/redact.h"
 #include "base/utf8.h"
 #include "store/store_impl.h"
 
@@ -71,6 +72,15 @@ static void bind_buffer(store *s, sqlite3_stmt *q, int at, sbuf *b)
     sbuf_free(b);
 }
 
+/* As the document is: what is searched and listed has no secrets either. */
+static void bind_redacted(store *s, sqlite3_stmt *q, int at, str text)
+{
+    sbuf b = {0};
+    redact_put(&b, text);
+    s->bind_code = b.failed ? SQLITE_NOMEM : s->bind_code;
+    bind_buffer(s, q, at, &b);
+}
+
 static int64_t created_of(const profile *p)
 {
     int64_t t;
@@ -96,9 +106,9 @@ static assay_status insert_row(store *s, const profile *p, int64_t *id, assay_er
     put_shape(&shape, p);
     put_setup(&setup, p, c);
     bool failed = host.failed || shape.failed || setup.failed;
-    store_bind_str(s, q, 1, p->model.n ? p->model : STR("unnamed"));
+    bind_redacted(s, q, 1, p->model.n ? p->model : STR("unnamed"));
     store_bind_int(s, q, 2, created_of(p));
-    store_bind_str(s, q, 3, p->context.command);
+    bind_redacted(s, q, 3, p->context.command);
     bind_buffer(s, q, 4, &host);
     store_bind_str(s, q, 5, c ? c->precision : p->precision);
     store_bind_str(s, q, 6, p->measured ? p->measured->engine.device : (str){NULL, 0});

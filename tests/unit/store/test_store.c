@@ -138,6 +138,26 @@ static void test_kept(void **state)
     assay_store_close(s);
 }
 
+/* Neither the document nor the columns for searching hold a password. */
+static void test_redacted(void **state)
+{
+    char path[512];
+    assay_store *s = open_new(path_of(path, "redacted.db"));
+    assay_result *records;
+    char *text;
+    size_t n;
+    (void)state;
+    int64_t id = save(s, "https://me:hunter2@host/net.onnx", "2026-11-01T00:00:00Z", 5);
+    assert_int_equal(assay_store_document(s, id, &text, &n, NULL), ASSAY_OK);
+    assert_null(strstr(text, "hunter2"));
+    assert_non_null(strstr(text, "https://me:***@host/net.onnx"));
+    assay_free(text);
+    assert_int_equal(assay_store_list(s, NULL, &records, NULL), ASSAY_OK);
+    assert_string_equal(text_at(records, "records.0.model"), "https://me:***@host/net.onnx");
+    assay_result_free(records);
+    assay_store_close(s);
+}
+
 static void test_filters(void **state)
 {
     char path[512];
@@ -652,7 +672,7 @@ int run_test_store(void)
         cmocka_unit_test(test_refused),   cmocka_unit_test(test_damaged),
         cmocka_unit_test(test_migrated),  cmocka_unit_test(test_many_writers),
         cmocka_unit_test(test_killed),    cmocka_unit_test(test_where),
-        cmocka_unit_test(test_times),
+        cmocka_unit_test(test_times),     cmocka_unit_test(test_redacted),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
