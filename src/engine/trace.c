@@ -149,6 +149,70 @@ static bool read_number(reading *r, str key)
     return false;
 }
 
+/* "main_thread": {"Distribution": 0, "DistributionEnqueue": 0, "Run": 35, "Wait": 1, "WaitRevoke": 1}. */
+static void read_main_thread(reading *r)
+{
+    str key;
+    trace_event *e = &r->event.e;
+    if (!enter_bracket(&r->in, '{'))
+        return;
+    while (scan_key(&r->in, &key)) {
+        uint64_t *to = str_is(key, "Run")                                 ? &e->own_us
+                       : str_is(key, "Wait") || str_is(key, "WaitRevoke") ? &e->wait_us
+                       : str_starts(key, "Distribution")                  ? &e->share_us
+                                                                          : NULL;
+        if (to)
+            *to += read_count(&r->in);
+        else
+            scan_skip(&r->in);
+    }
+}
+
+static uint32_t worker_index(trace_build *b, uint64_t thread)
+{
+    uint32_t i = 0;
+    while (i < b->n_workers && b->workers[i] != thread)
+        i++;
+    if (i == b->n_workers && i < TRACE_WORKERS)
+        b->workers[b->n_workers++] = thread;
+    return i;
+}
+
+/* "sub_threads": {"140230122272448": {"num_run": 3, "core": 1}}; 0: it came too late. */
+static void read_workers(reading *r)
+{
+    str id, key;
+    uint64_t thread;
+    if (!enter_bracket(&r->in, '{'))
+        return;
+    while (scan_key(&r->in, &id)) {
+        uint32_t worker = str_to_u64(id, &thread) ? worker_index(r->build, thread) : TRACE_WORKERS;
+        if (!enter_bracket(&r->in, '{'))
+            continue;
+        while (scan_key(&r->in, &key)) {
+            bool ran = str_is(key, "num_run") && read_count(&r->in) > 0;
+            if (!str_is(key, "num_run"))
+                scan_skip(&r->in);
+            else if (ran && worker < TRACE_WORKERS)
+                r->event.e.workers |= (uint64_t)1 << worker;
+        }
+    }
+}
+
+static void read_threads(reading *r)
+{
+    str key;
+    if (!enter_bracket(&r->in, '{'))
+        return;
+    while (scan_key(&r->in, &key))
+        if (str_is(key, "main_thread"))
+            read_main_thread(r);
+        else if (str_is(key, "sub_threads"))
+            read_workers(r);
+        else
+            scan_skip(&r->in);
+}
+
 static void read_arg(reading *r, str key)
 {
     if (str_is(key, "op_name"))
@@ -157,6 +221,8 @@ static void read_arg(reading *r, str key)
         r->provider = keep_text(r->provider_buf, sizeof r->provider_buf, read_text(&r->in));
     else if (str_is(key, "node_index"))
         r->index = (uint32_t)read_count(&r->in);
+    else if (str_is(key, "thread_scheduling_stats"))
+        read_threads(r);
     else if (str_is(key, "output_type_shape"))
         read_shapes(r, &r->outputs);
     else if (str_is(key, "input_type_shape"))

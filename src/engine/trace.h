@@ -14,6 +14,7 @@
 #include "base/str.h"
 
 #define TRACE_NONE UINT32_MAX
+enum { TRACE_WORKERS = 64 };
 
 typedef struct trace_shape {
     str type; /* the engine's word: "float", "int64", "uint8", … */
@@ -35,6 +36,10 @@ typedef struct trace_event {
     uint32_t parent; /* the event that this one lies within, or TRACE_NONE */
     uint64_t start_us, dur_us;
     uint64_t output_bytes, weight_bytes, input_bytes;
+    /* Of the thread that runs the graph, inside the kernel's parallel sections: its own blocks, waiting for other
+     * threads to end theirs, and handing blocks out; 0 when the engine does not tell. */
+    uint64_t own_us, wait_us, share_us;
+    uint64_t workers; /* bit i: worker i ran blocks of it */
     /* Of the arena when the kernel had ended; 0 when the engine does not tell. */
     uint64_t mem_in_use, mem_requested, mem_peak, mem_held;
 } trace_event;
@@ -57,6 +62,8 @@ typedef struct trace {
     const trace_run *runs;
     const trace_kernel *kernels;
     uint32_t n_nodes, n_events, n_runs, n_kernels;
+    uint32_t
+        n_workers; /* threads that ran blocks of kernels; at most TRACE_WORKERS are told apart */
     uint64_t session_us; /* session_initialization, or 0 */
     bool truncated;      /* the engine's limit of events was reached */
 } trace;

@@ -24,6 +24,8 @@ typedef struct trace_build {
     VEC(raw_event) events; /* in the order of their ends */
     VEC(raw_run) runs;
     VEC(trace_kernel) kernels;
+    uint64_t workers[TRACE_WORKERS]; /* numbers of threads, as they appear */
+    uint32_t n_workers;
     uint64_t session_us, n_read;
 } trace_build;
 

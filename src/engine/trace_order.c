@@ -158,6 +158,7 @@ bool trace_order(trace_build *b, trace *out)
         .n_events = b->events.n,
         .n_runs = b->runs.n,
         .n_kernels = b->kernels.n,
+        .n_workers = b->n_workers,
         .session_us = b->session_us,
         .truncated = b->n_read >= TRACE_EVENTS_MAX,
     };

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "jobs/kernels.h"
+#include "measure/blocking.h"
 #include "measure/gpu_events.h"
 #include "measure/layer_times.h"
 
@@ -167,6 +168,7 @@ static assay_status fill_ledger(study *s, profile *p, assay_error *err)
                                    .latency_ms = s->q->latency_ms};
     profile_ledger *l = &p->measured->ledger;
     TRY(layer_times_fill(&q, s->arena, p, err));
+    TRY(blocking_fill(&q, s->arena, p, err));
     gpu_events_sum(&s->trace, s->warmup_runs, s->arena, p->arena,
                    (gpu_wanted)s->q->o->engine.gpu_events, &p->measured->gpu);
     l->kernels = s->map.n_kernels;

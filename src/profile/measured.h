@@ -337,6 +337,35 @@ typedef struct profile_batch_choice {
     uint64_t tie_percent;
 } profile_batch_choice;
 
+/* What waits for what in a profiled run: measure/blocking.h. */
+typedef struct profile_wait { /* of one layer; times since the run began */
+    str layer, type;
+    str waits_for; /* the layer whose result came last; empty: inputs of the model alone */
+    double time_ms;
+    double ready_ms, start_ms, end_ms; /* its last input was there; it began; it ended */
+    double queued_ms;                  /* ready, while the engine ran other layers */
+    bool critical;                     /* on the critical path */
+} profile_wait;
+
+typedef struct profile_thread_wait {
+    str thread;
+    double wait_ms; /* of a run */
+    double percent; /* of it */
+} profile_thread_wait;
+
+typedef struct profile_blocking {
+    bool present;
+    double layers_ms;   /* of all layers, one after the other */
+    double critical_ms; /* of the critical path */
+    uint64_t critical_layers;
+    double
+        parallelism; /* the one over the other: what running branches at once could gain at most */
+    const profile_wait *layers; /* in the order of the graph */
+    uint32_t n_layers;
+    const profile_thread_wait *threads;
+    uint32_t n_threads;
+} profile_blocking;
+
 /* Cold starts, each in a new process: `bench --cold N`. */
 typedef struct profile_cold_part {
     const char *part; /* "engine", "session", "first run", "total" */
@@ -374,6 +403,7 @@ typedef struct profile_measured {
     profile_gpu gpu;
     profile_batch_choice choice;
     profile_cold cold;
+    profile_blocking blocking;
     /* profile_settle() */
     bool has_top;
     profile_config top;            /* a copy of the smallest batch that ran */

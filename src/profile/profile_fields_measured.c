@@ -595,6 +595,8 @@ static const field measured_rows[] = {
                  "Cold starts in new processes, with --cold."),
     FIELD_STRUCT(profile_measured, "ledger", ledger, ledger_fields,
                  "Where the time of a run went."),
+    FIELD_STRUCT(profile_measured, "blocking", blocking, blocking_fields,
+                 "What waits for what in a profiled run, with the critical path."),
     FIELD_STRUCT(profile_measured, "plan_check", plan, plan_fields,
                  "The memory plan against a run without optimisations."),
     FIELD_STRUCT(profile_measured, "ceilings", ceilings, ceiling_fields,

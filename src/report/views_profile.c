@@ -332,6 +332,7 @@ static const view_section_row sections[] = {
     {.of = &profile_memory_sections},
     {.of = &profile_measured_sections},
     {.of = &profile_times_sections},
+    {.of = &profile_blocking_sections},
     {.of = &profile_plan_sections},
     {.of = &profile_layers_sections},
     {.of = &profile_events_sections},

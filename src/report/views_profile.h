@@ -7,7 +7,7 @@
 extern const view_sections profile_layers_sections, profile_times_sections, profile_memory_sections,
     profile_events_sections, profile_training_sections, profile_measured_sections,
     profile_plan_sections, profile_map_sections, profile_fusion_sections, profile_watch_sections,
-    profile_stages_sections;
+    profile_stages_sections, profile_blocking_sections;
 
 /* Of `operations`: share of FLOPs with its bar, count, FLOPs, memory. */
 enum { PROFILE_OPERATION_COLUMNS = 6 };

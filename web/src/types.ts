@@ -80,6 +80,8 @@ export interface Profile {
     cold_starts?: ProfileCold;
     /** Where the time of a run went. */
     ledger?: ProfileLedger;
+    /** What waits for what in a profiled run, with the critical path. */
+    blocking?: ProfileBlocking;
     /** The memory plan against a run without optimisations. */
     plan_check?: ProfilePlanCheck;
     /** Measured ceilings of the machine. */
@@ -1059,6 +1061,56 @@ export interface ProfileTimeGroup {
     gbytes_per_s?: number;
     /** compute-bound or memory-bound. */
     bottleneck: "memory-bound" | "compute-bound";
+}
+
+export interface ProfileBlocking {
+    /** All layers, one after the other. [ms] */
+    layers_ms: number;
+    /** The longest chain of layers that wait for each other. [ms] */
+    critical_path_ms: number;
+    /** Layers on it. */
+    critical_path_layers: number;
+    /**
+     * layers_ms over critical_path_ms: the most that running branches in parallel can gain. [ratio]
+     */
+    parallelism: number;
+    /** Every timed layer, in the order of the graph. */
+    layers: ProfileWait[];
+    /** Waiting time of each thread. */
+    threads?: ProfileThreadWait[];
+}
+
+export interface ProfileWait {
+    /** Name of the layer. */
+    layer: string;
+    /** Type of its operator. */
+    type: string;
+    /** The layer whose result came last; null: only inputs of the model. */
+    waits_for: string | null;
+    /** Its measured time. [ms] */
+    time_ms: number;
+    /** When its last input was available, since the run began. [ms] */
+    ready_ms: number;
+    /** When it began. [ms] */
+    start_ms: number;
+    /** When it ended. [ms] */
+    end_ms: number;
+    /** From ready to start: the engine ran other layers. [ms] */
+    queued_ms: number;
+    /** On the critical path. */
+    critical: boolean;
+}
+
+export interface ProfileThreadWait {
+    /** main or worker N. */
+    thread: string;
+    /**
+     * main: for workers to finish their blocks; worker: at least, outside of the parallel sections
+     * it took part in. [ms]
+     */
+    wait_ms: number;
+    /** Of a run. [%] */
+    percent: number;
 }
 
 export interface ProfilePlanCheck {

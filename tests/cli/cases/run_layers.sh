@@ -19,3 +19,22 @@ echo "== patterns that no layer holds"
 "$ASSAY" layers lenet --layers nosuch,neither 2>&1 || echo "exit $?"
 "$ASSAY" layers lenet --layers conv,nosuch --num-runs 2 --warmup-runs 1 -o some.json > /dev/null 2>&1
 grep -o '"code": "unused-pattern".*Types here' some.json
+echo "== what waits for what"
+"$ASSAY" layers squeezenet1_1 --num-runs 3 --threads 2 --no-advice -o w.json > out
+sed -n 's/^\(Blocking\) .*/\1/p; s/^  \(on the critical path\|ready, not run\|thread\)  .*/\1/p' out
+"$ASSAY" report w.json 2> /dev/null | cmp - out && echo "report prints the same"
+cat > waits.py <<'END'
+import json
+b = json.load(open("w.json"))["blocking"]
+by_name = {w["layer"]: w for w in b["layers"]}
+path = [w for w in b["layers"] if w["critical"]]
+assert b["critical_path_ms"] <= b["layers_ms"] + 1e-9 and b["parallelism"] >= 1
+assert abs(sum(w["time_ms"] for w in path) - b["critical_path_ms"]) < 1e-6
+for w in b["layers"]:
+    assert w["ready_ms"] <= w["start_ms"] <= w["end_ms"]
+    assert abs(w["queued_ms"] - (w["start_ms"] - w["ready_ms"])) < 1e-9
+fire = by_name["features.3.concat"]
+print(fire["waits_for"].startswith("features.3.expand"), fire["critical"], b["threads"][0]["thread"])
+print(by_name["features.0"]["waits_for"], by_name["features.3.expand1x1"]["critical"] != by_name["features.3.expand3x3"]["critical"])
+END
+[ ! -x /usr/bin/python3 ] || { /usr/bin/python3 waits.py && /usr/bin/python3 "$CASES/../check_json.py" w.json; }

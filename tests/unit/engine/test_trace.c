@@ -28,6 +28,30 @@ static const char nested[] =
     "{\"cat\":\"Session\",\"tid\":2,\"dur\":30,\"ts\":291,\"name\":\"model_run\",\"args\":{}},\n"
     "{\"cat\":\"Node\",\"tid\":1,\"dur\":4,\"ts\":400,\"name\":\"a_kernel_time\",\"args\":{\"op_name\":\"Relu\",\"node_index\":\"1\"}}\n]\n";
 
+static void threads_are_read(void **state)
+{
+    static const char text[] =
+        "[{\"cat\":\"Node\",\"tid\":1,\"dur\":9,\"ts\":5,\"name\":\"a_kernel_time\",\"args\":{\"op_name\":\"Conv\","
+        "\"thread_scheduling_stats\" : {\"main_thread\": {\"thread_pool_name\": \"intra\", \"thread_id\": \"7\", "
+        "\"block_size\": [1, 2], \"core\": 1, \"Distribution\": 1, \"DistributionEnqueue\": 2, \"Run\": 30, "
+        "\"Wait\": 4, \"WaitRevoke\": 5}, \"sub_threads\": {\"140230122272448\": {\"num_run\": 0, \"core\": 1}, "
+        "\"140230122272449\": {\"num_run\": 3, \"core\": 0}, \"odd\": 3}, \"more\": [1]}}},\n"
+        "{\"cat\":\"Node\",\"tid\":1,\"dur\":9,\"ts\":25,\"name\":\"b_kernel_time\",\"args\":{\"op_name\":\"Conv\","
+        "\"thread_scheduling_stats\":\"none\"}}]";
+    arena *a = arena_new(1 << 20);
+    trace t;
+    (void)state;
+    assert_int_equal(trace_parse(STR(text), a, &t, NULL), ASSAY_OK);
+    assert_int_equal(t.n_events, 2);
+    assert_int_equal(t.events[0].own_us, 30);
+    assert_int_equal(t.events[0].wait_us, 9);
+    assert_int_equal(t.events[0].share_us, 3);
+    assert_int_equal(t.events[0].workers, 2);
+    assert_int_equal(t.n_workers, 2);
+    assert_int_equal(t.events[1].workers + t.events[1].wait_us, 0);
+    arena_free(a);
+}
+
 static void traces_nest_by_time(void **state)
 {
     static const struct {
@@ -136,6 +160,7 @@ int run_test_trace(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(traces_nest_by_time),
+        cmocka_unit_test(threads_are_read),
         cmocka_unit_test(broken_traces_are_refused),
         cmocka_unit_test(raw_bytes_in_names_are_taken),
         cmocka_unit_test(deep_traces_do_not_overflow),
