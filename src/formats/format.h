@@ -13,7 +13,7 @@ typedef enum format_reader {
     FORMAT_SAFETENSORS,
     FORMAT_GGUF,
     FORMAT_TORCH,   /* torch.save and torch.jit.save */
-    FORMAT_FOREIGN, /* a separate graph operators: the row's `read` makes ours of it */
+    FORMAT_FOREIGN, /* a graph of other operators, which `read` of the row converts */
     FORMAT_READERS
 } format_reader;
 
