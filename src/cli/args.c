@@ -259,7 +259,10 @@ static assay_status place_models(cli_args *a, assay_error *err)
                                         strcmp(a->command->values, "@pipelines") == 0);
     for (int i = 0; words && i < a->model.names.n && s == ASSAY_OK; i++)
         s = keep_word(a, a->model.names.items[i], err);
-    return s == ASSAY_OK ? place_config(a, err) : s;
+    if (s == ASSAY_OK)
+        s = place_config(a, err);
+    a->fell_back = s == ASSAY_OK && !a->n_words && a->command_given && a->command->fallback;
+    return a->fell_back ? keep_word(a, a->command->fallback, err) : s;
 }
 
 /* ---- outputs ---- */

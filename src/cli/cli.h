@@ -24,6 +24,7 @@ typedef struct cli_command {
     const char *more;            /* a paragraph, or NULL */
     const char *const *examples; /* pairs of command and meaning, NULL at the end; or NULL */
     int min_words, max_words;
+    const char *fallback; /* the word if there is none; or NULL */
     /* What it is like, separated by spaces. Options name classes of commands (as "@model"):
      *   model   analyses models           run     runs models, always or when asked
      *   screen  draws on the console      page    writes HTML
@@ -122,6 +123,7 @@ typedef struct cli_history_args {
 struct cli_args {
     const cli_command *command;
     bool command_given; /* by name, not by leaving it out */
+    bool fell_back;     /* the model is the command's fallback */
     const char *words[CLI_MAX_WORDS];
     int n_words;
     char **rest; /* what follows --, of a command that takes it; ends with NULL; or NULL */

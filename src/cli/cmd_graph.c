@@ -1,5 +1,6 @@
 /* assay graph: the static profile of a model in all requested formats. With --strict the result is still shown; only
  * the exit code differs. */
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/gate.h"
@@ -17,6 +18,9 @@ static int refuse_unused_device(const cli_args *a)
 static int run_graph(cli_args *args)
 {
     int code = refuse_unused_device(args);
+    if (args->fell_back && !args->output.quiet)
+        fprintf(stderr, "assay: no model given; analysing %s. Use `assay graph MODEL`.\n",
+                args->command->fallback);
     return code ? code : cli_gate_static(args);
 }
 
@@ -37,7 +41,8 @@ static const char *const graph_examples[] = {
 };
 
 const cli_command command_graph = {
-    CLI_COMMAND("graph", "MODEL", 1, 1, run_graph),
+    CLI_COMMAND("graph", "[MODEL]", 1, 1, run_graph),
+    .fallback = "resnet18",
     .classes = "model screen page result save",
     .formats = CLI_REPORT_FORMATS,
     .values = "@models",
@@ -45,4 +50,5 @@ const cli_command command_graph = {
     .about = "Analyse a model: parameters, FLOPs, MACs, memory, bottlenecks, layers.",
     .more = "MODEL is a file, - for an ONNX file on stdin, a .json that describes a model, or a "
             "built-in name such as resnet50 (`assay models` lists them). The model is not run, "
-            "and weights are not read. `assay MODEL` is short for `assay graph MODEL`."};
+            "and weights are not read. `assay MODEL` is short for `assay graph MODEL`. Without "
+            "MODEL, `assay graph` analyses resnet18."};

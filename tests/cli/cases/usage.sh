@@ -1,5 +1,5 @@
 "$ASSAY" || echo "exit $?"
-"$ASSAY" graph || echo "exit $?"
+"$ASSAY" bench || echo "exit $?"
 "$ASSAY" x.onnx --bacth 3 || echo "exit $?"
 "$ASSAY" x.onnx --batch || echo "exit $?"
 "$ASSAY" x.onnx --batch 0 || echo "exit $?"
