@@ -208,6 +208,37 @@ static assay_status take_custom(const reading *r, const json_value *root, const 
     return ASSAY_OK;
 }
 
+/* ---- settings of the training ---- */
+
+/* They say how the network is trained, not what it is; a reader may expect them to count. */
+static const struct {
+    const char *key, *advice;
+} training_keys[] = {
+    {"batch_size", "Set the batch size with --batch or --batch-sizes."},
+    {"mixed_precision", "Set the precision with --precision."},
+    {"amp", "Set the precision with --precision."},
+    {"use_amp", "Set the precision with --precision."},
+};
+
+static void name_unused(const reading *r, const json_value *of, str section)
+{
+    for (size_t i = 0; i < sizeof training_keys / sizeof *training_keys; i++) {
+        const json_value *v = json_get(of, training_keys[i].key);
+        if (v && v->kind != JSON_NULL)
+            notes_add(&r->out->said, "unused-setting", (str){0}, training_keys[i].advice,
+                      "%s: " STR_FMT "%s%s is not used.", r->shown, STR_ARG(section),
+                      section.n ? "." : "", training_keys[i].key);
+    }
+}
+
+static void name_unused_settings(const reading *r, const json_value *root)
+{
+    name_unused(r, root, (str){0});
+    for (uint32_t i = 0; root->kind == JSON_OBJECT && i < root->n; i++)
+        if (root->items[i].kind == JSON_OBJECT && !str_is(root->items[i].key, r->section))
+            name_unused(r, &root->items[i], root->items[i].key);
+}
+
 /* ---- both ---- */
 
 static bool is_object(const json_value *v)
@@ -228,8 +259,10 @@ static assay_status read_config(reading *r, const json_value *root, const char *
     }
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
         r->section = sections[i];
-        if (is_object(json_get(root, r->section)))
+        if (is_object(json_get(root, r->section))) {
+            name_unused_settings(r, root);
             return take_training(r, json_get(root, r->section));
+        }
     }
     r->section = "";
     if (json_get(root, "net_type"))
@@ -245,6 +278,7 @@ assay_status model_config_of(const json_value *root, const char *path, arena *a,
         .shown = file_shown(path, shown), .section = "", .out = out, .arena = a, .err = err};
     *out = (model_config){0};
     zoo_args_init(&out->args, a);
+    notes_init(&out->said, a);
     TRY(read_config(&r, root, path));
     return arena_failed(a) ? err_no_memory(err) : ASSAY_OK;
 }

@@ -11,12 +11,14 @@
 #ifndef FORMATS_MODEL_CONFIG_H
 #define FORMATS_MODEL_CONFIG_H
 
+#include "base/notes.h"
 #include "zoo/zoo.h"
 
 typedef struct model_config {
     const zoo_row *row;
     str name;      /* what reports call it */
     zoo_args args; /* what the file says of it; lenient where unknown keys are harmless */
+    notes said;    /* settings of the training that are not used */
 } model_config;
 
 /* Everything is in the arena. ASSAY_ERR_MALFORMED names the key ("model.depths[2]"). */

@@ -177,6 +177,7 @@ assay_status job_model_configure(assay_model *m, const char *path, assay_error *
     m->row = c.row;
     m->name = c.name;
     m->config = c.args;
+    m->said = c.said;
     m->config_file = str_copy(m->arena, str_of(path));
     return m->config_file.p ? ASSAY_OK : err_no_memory(err);
 }
@@ -191,6 +192,7 @@ static assay_status take_config(assay_model *m, const char *path, assay_error *e
     if (s == ASSAY_OK) {
         m->config.arena = m->arena;
         m->config_file = str_copy(m->arena, str_of(path));
+        m->said = of_file.said;
         s = zoo_args_copy(&m->config, &of_file.config) ? ASSAY_OK : err_no_memory(err);
     }
     return s;

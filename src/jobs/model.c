@@ -132,8 +132,20 @@ static assay_status open_stored(const format_row *f, const char *path, assay_mod
     return s;
 }
 
+/* "models/bert-base-uncased" may mean the built-in model of that name. */
+static assay_status check_exists(const char *path, assay_error *err)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char shown[FILE_SHOWN];
+    if (file_stat(path).exists || !zoo_find(str_of(name)))
+        return ASSAY_OK;
+    return err_fail(err, ASSAY_ERR_SYSTEM, "%s: no such file. Use '%s' for the built-in model.",
+                    file_shown(path, shown), name);
+}
+
 static assay_status open_file(const char *path, assay_model **out, assay_error *err)
 {
+    TRY(check_exists(path, err));
     ir_model *ir = NULL;
     const format_row *f = format_of_file(path);
     bool folder = file_stat(path).is_dir;

@@ -474,7 +474,7 @@ class ImageGeneration(InFolder):
 
     def counted(self, **sizes: Any) -> float:
         sizes = {"height": 512, "width": 512, "steps": 30, "guidance_scale": 7.5, **sizes}
-        return round(assay.pipeline("sd21", **sizes).total_macs / 1e12, 2)
+        return float(round(assay.pipeline("sd21", **sizes).total_macs / 1e12, 2))
 
     def test_basic_example_is_right(self) -> None:
         said = self.example("example_profiling.py")

@@ -141,6 +141,16 @@ class Junk(InFolder):
             self.survives(assay.graph, bytes(data))
 
 
+class Paths(unittest.TestCase):
+    def test_a_profiler_says_at_construction_that_there_is_no_file(self) -> None:
+        for path, named in (("models/bert-base-uncased", True), ("models/nothing.onnx", False)):
+            with self.assertRaises(assay.SystemFailure) as raised:
+                assay.ModelProfiler(path)
+            self.assertEqual("'bert-base-uncased'" in str(raised.exception), named)
+        with assay.ModelProfiler("bert-base-uncased") as profiler:
+            self.assertIsNone(profiler.results)
+
+
 class Closed(unittest.TestCase):
     def test_results(self) -> None:
         r = assay.graph("resnet18")

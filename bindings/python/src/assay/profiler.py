@@ -125,6 +125,8 @@ class ModelProfiler:
         self._inputs = inputs
         self._model: Optional[Model] = None
         self.results: Optional[Profile] = None
+        if isinstance(model_path, (str, os.PathLike)):
+            self._opened()  # a wrong path is said now
 
     # ---- measuring ----
 
