@@ -83,7 +83,7 @@ static assay_status write_model(const assay_model *m, ir_model *ir, const char *
 /* Weights that a file should hold are needed now: making some up is only for who asks for it. */
 static assay_status check_weights(const ir_model *ir, const assay_options *o, assay_error *err)
 {
-    if (o->model.seed || o->export.holes)
+    if (o->model.seed || o->export.holes || ir->foreign)
         return ASSAY_OK;
     for (ir_id id = 0; id < ir->values.n; id++) {
         const ir_value *v = ir_value_at(ir, id);

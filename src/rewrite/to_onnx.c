@@ -259,11 +259,11 @@ assay_status finish_wide(exporting *x, ir_id real, ir_dtype t)
 
 /* ---- operators of ONNX ---- */
 
-static const char *const moves_data[] = {
-    "Reshape", "Transpose",      "Squeeze",          "Unsqueeze", "Slice", "Split",
-    "Gather",  "Identity",       "Expand",           "Tile",      "Loop",  "If",
-    "Cast",    "QuantizeLinear", "DequantizeLinear", "Shape",     "Size",  "GatherND",
-};
+static const char *const moves_values[] = {"Reshape", "Transpose", "Squeeze", "Unsqueeze",
+                                           "Slice",   "Split",     "Gather",  "Identity",
+                                           "Expand",  "Tile",      "GatherND"};
+static const char *const takes_any[] = {
+    "Loop", "If", "Cast", "QuantizeLinear", "DequantizeLinear", "Shape", "Size"};
 
 /* Inputs that must be int64. */
 static const struct {
@@ -273,10 +273,10 @@ static const struct {
                   {"Pad", 2},     {"Squeeze", 2},  {"Unsqueeze", 2}, {"Split", 2},
                   {"TopK", 2},    {"GatherND", 2}, {"ScatterND", 2}, {"ReverseSequence", 2}};
 
-static bool only_moves(str op)
+static bool is_one_of(const ir_node *n, const char *const *list, size_t count)
 {
-    for (size_t i = 0; i < sizeof moves_data / sizeof *moves_data; i++)
-        if (str_is(op, moves_data[i]))
+    for (size_t i = 0; str_empty(n->domain) && i < count; i++)
+        if (str_is(n->op, list[i]))
             return true;
     return false;
 }
@@ -294,23 +294,39 @@ static bool is_symmetric_pad(const ir_node *n)
     return kit_is(n, "Pad") && str_is(ir_attr_str(n, "mode", "constant"), "symmetric");
 }
 
+/* What is made by moving a quantised value has its parameters, also where the source does not name it. */
+static void move_parameters(exporting *x, const ir_node *n)
+{
+    ir_id from = kit_in(n, 0);
+    for (uint32_t i = 0; i < n->n_outputs && is_quantised(x, from); i++) {
+        ir_value *v = n->outputs[i] == IR_NONE ? NULL : ir_value_at(x->k.m, n->outputs[i]);
+        if (!v || v->quant || v->flags & IR_VALUE_OUTPUT)
+            continue;
+        v->quant = ir_value_at(x->k.m, from)->quant;
+        v->declared = ir_tensor_type(x->k.m, stored_type(x, from), -1, NULL);
+    }
+}
+
 /* The node itself with other inputs, and with its quantised outputs behind it. */
 static assay_status export_plain(exporting *x, ir_node n)
 {
     ir_id *in, *out;
-    bool moves = only_moves(n.op) && str_empty(n.domain);
+    bool moves = is_one_of(&n, moves_values, sizeof moves_values / sizeof *moves_values);
+    bool any = moves || is_one_of(&n, takes_any, sizeof takes_any / sizeof *takes_any);
     uint32_t wide = wide_slots_of(&n);
     if (is_symmetric_pad(&n))
         return no_form(x, "mode symmetric is not in ONNX");
+    if (moves)
+        move_parameters(x, &n);
     if (!kit_copy_ports(&x->k, &n, &in, &out))
         return err_no_memory(x->k.err);
     for (uint32_t i = 0; i < n.n_inputs; i++) {
         if (in[i] != IR_NONE && i < 32 && (wide >> i & 1) && kit_dtype(&x->k, in[i]) != IR_INT64)
             in[i] = cast_to(x, "int64", in[i], IR_INT64);
-        else if (!moves)
+        else if (!any)
             in[i] = real_of(x, in[i]);
     }
-    for (uint32_t i = 0; i < n.n_outputs && !moves; i++)
+    for (uint32_t i = 0; i < n.n_outputs && !any; i++)
         if (is_quantised(x, out[i]))
             out[i] = part_value(x, "real_output");
     ir_node *own = ir_node_at(x->k.m, x->node);
@@ -333,6 +349,8 @@ static assay_status check_types(exporting *x, const ir_node *n)
     for (uint32_t i = 0; i < n->n_inputs; i++) {
         const ir_tensor *t = n->inputs[i] == IR_NONE ? NULL
                                                      : ir_value_at(x->k.m, n->inputs[i])->constant;
+        if (t && t->storage == IR_DATA_NONE && t->n_elems)
+            return no_form(x, "it has state, or data that is not in the file");
         if (t && t->sparse)
             return no_form(x, "its weights are sparse");
         if (t && ir_dtype_get(t->dtype)->bits < 8 && t->dtype != IR_STRING)

@@ -16,6 +16,16 @@ static ir_id channels_first(exporting *x, ir_id value, int rank)
     return step_transpose(x, "channels_first", real_of(x, value), perm, rank);
 }
 
+/* The operator itself has the name of the layer; what is around it is called after it. */
+static void swap_names(exporting *x, ir_id value)
+{
+    ir_node *layer = ir_node_at(x->k.m, x->node);
+    ir_node *made = ir_node_at(x->k.m, ir_value_at(x->k.m, value)->producer);
+    str name = layer->name;
+    layer->name = kit_name(&x->k, name, "/channels_last");
+    made->name = name;
+}
+
 static assay_status channels_last(exporting *x, ir_id value, int rank)
 {
     int64_t perm[AXES] = {0};
@@ -23,7 +33,10 @@ static assay_status channels_last(exporting *x, ir_id value, int rank)
         perm[d] = d + 1;
     perm[rank - 1] = 1;
     const ir_attr_spec attrs[] = {IR_SPEC_INTS("perm", rank, perm), STEP_END};
-    return value == IR_NONE ? err_no_memory(x->k.err) : finish(x, "Transpose", &value, 1, attrs);
+    if (value == IR_NONE)
+        return err_no_memory(x->k.err);
+    swap_names(x, value);
+    return finish(x, "Transpose", &value, 1, attrs);
 }
 
 /* ---- windows ---- */
