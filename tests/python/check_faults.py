@@ -23,6 +23,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODELS = ROOT / "tests" / "models"
@@ -77,10 +78,19 @@ COMMANDS = {
 # Commands that change a history: what is in it after a failure is what was in it before.
 CHANGES = ("history-save", "history-new", "history-tag", "history-import")
 
-Outcome = collections.namedtuple("Outcome", "code out err files records")
+
+class Outcome(NamedTuple):
+    code: int  # HANGS: it did not end
+    out: bytes
+    err: bytes
+    files: Dict[str, bytes]
+    records: Optional[List[Any]]
 
 
-def environment(**more):
+HANGS = -1000
+
+
+def environment(**more: str) -> Dict[str, str]:
     keep = {k: v for k, v in os.environ.items() if k in ("PATH", "LD_LIBRARY_PATH")}
     pinned = {
         "LC_ALL": "C.UTF-8",
@@ -93,8 +103,8 @@ def environment(**more):
     return {**keep, **pinned, **more}
 
 
-def records_of(path):
-    """The records of a history with their tags, or None."""
+def records_of(path: pathlib.Path) -> List[Any]:
+    """The records of a history with their tags and documents."""
     if not path.exists():
         return []
     with sqlite3.connect(path) as db:
@@ -112,11 +122,13 @@ def records_of(path):
 class Worker:
     """A folder of its own, in which a command is run again and again."""
 
-    def __init__(self, program, inputs, folder):
+    def __init__(self, program: str, inputs: pathlib.Path, folder: pathlib.Path) -> None:
         self.program, self.inputs, self.folder = program, inputs, folder
         folder.mkdir()
 
-    def run(self, name, fault=None, count=None):
+    def run(
+        self, name: str, fault: Optional[str] = None, count: Optional[pathlib.Path] = None
+    ) -> Outcome:
         work = self.folder / "work"
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir()
@@ -138,7 +150,7 @@ class Worker:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return Outcome("hangs", b"", b"", {}, None)
+            return Outcome(HANGS, b"", b"", {}, None)
         histories = [p for p in work.iterdir() if re.match(r"(h|new)\.db", p.name)]
         files = {p.name: p.read_bytes() for p in work.iterdir() if p not in histories}
         records = None
@@ -147,7 +159,7 @@ class Worker:
         return Outcome(done.returncode, done.stdout, done.stderr, files, records)
 
 
-def judge(name, kind, good, before, got):
+def judge(kind: str, good: Outcome, before: List[Any], got: Outcome) -> Optional[str]:
     """Nothing when the outcome is one of the two; else what is wrong."""
     if got == good:
         return None
@@ -170,22 +182,23 @@ def judge(name, kind, good, before, got):
     return None
 
 
-def points(count, full, sample):
+def points(count: int, full: bool, sample: int) -> List[int]:
     if full or count <= sample:
         return list(range(1, count + 1))
     return sorted({1 + i * (count - 1) // (sample - 1) for i in range(sample)})
 
 
 class Torture:
-    def __init__(self, options, folder):
-        self.options, self.folder, self.bad = options, folder, []
+    def __init__(self, options: argparse.Namespace, folder: pathlib.Path) -> None:
+        self.options, self.folder = options, folder
+        self.bad: List[str] = []
         self.inputs = folder / "in"
         self.prepare()
         self.workers = [
             Worker(options.program, self.inputs, folder / f"w{i}") for i in range(options.jobs)
         ]
 
-    def assay(self, *words):
+    def assay(self, *words: str) -> None:
         subprocess.run(
             [self.options.program, *words],
             cwd=self.inputs,
@@ -195,7 +208,7 @@ class Torture:
             check=True,
         )
 
-    def prepare(self):
+    def prepare(self) -> None:
         self.inputs.mkdir()
         for model in ("lstm_text", "transformer_encoder", "resnet18", "mobilenet_v2"):
             shutil.copy(MODELS / f"{model}.onnx", self.inputs)
@@ -208,13 +221,13 @@ class Torture:
             ROOT / "tests" / "data" / "results" / "profile-0.1.json", self.inputs / "b.json"
         )
 
-    def counts(self, name):
+    def counts(self, name: str) -> Tuple[Outcome, Dict[str, int]]:
         path = self.folder / "counts"
         good = self.workers[0].run(name, count=path)
         rows = (line.split() for line in path.read_text().splitlines())
         return good, {kind: int(n) for kind, n in rows}
 
-    def check(self, name):
+    def check(self, name: str) -> Dict[str, int]:
         options = self.options
         good, counts = self.counts(name)
         if good.code not in (0, 6):
@@ -227,9 +240,9 @@ class Torture:
             if options.kind in (None, kind)
             for n in points(count, options.full, options.sample)
         ]
-        tally = collections.Counter()
+        tally: Dict[str, int] = collections.Counter()
         for (kind, n), got in self.run_all(name, plan):
-            wrong = judge(name, kind, good, before, got)
+            wrong = judge(kind, good, before, got)
             tally[kind] += 1
             tally["same"] += got == good
             tally["refused"] += got != good and not wrong
@@ -238,10 +251,12 @@ class Torture:
                 self.bad.append(f"{name} {kind}:{n}: {wrong}")
         return tally
 
-    def run_all(self, name, plan):
+    def run_all(
+        self, name: str, plan: List[Tuple[str, int]]
+    ) -> Iterator[Tuple[Tuple[str, int], Outcome]]:
         lasting = "+" if self.options.lasting else ""
 
-        def share(k):
+        def share(k: int) -> List[Tuple[Tuple[str, int], Outcome]]:
             mine = plan[k :: len(self.workers)]
             return [(p, self.workers[k].run(name, f"{p[0]}:{p[1]}{lasting}")) for p in mine]
 
@@ -250,7 +265,7 @@ class Torture:
                 yield from part
 
 
-def main():
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program", type=os.path.abspath)
     parser.add_argument("--full", action="store_true", help="every point, not a sample")
@@ -263,14 +278,16 @@ def main():
     kinds = [options.kind] if options.kind else list(CAUSES)
     columns = [*kinds, "same", "refused", "wrong"]
     print(f"{'command':16}" + "".join(f"{c:>10}" for c in columns), flush=True)
-    total, failed = collections.Counter(), 0
+    total: Dict[str, int] = collections.Counter()
+    failed = 0
     with tempfile.TemporaryDirectory(dir=FAST) as folder:
         torture = Torture(options, pathlib.Path(folder))
         for name in options.only or COMMANDS:
             known = len(torture.bad)
             tally = torture.check(name)
             failed += len(torture.bad) > known
-            total.update(tally)
+            for key, n in tally.items():
+                total[key] += n
             print(f"{name:16}" + "".join(f"{tally.get(c, 0):10}" for c in columns), flush=True)
     print(f"{'all':16}" + "".join(f"{total.get(c, 0):10}" for c in columns))
     for line in torture.bad[:200]:

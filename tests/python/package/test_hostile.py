@@ -279,6 +279,30 @@ assert len(r.layers) > 10 and len(history.records()) == 1
 os._exit(code)
 """
 
+# The other thread is in the middle of an import when the process is forked.
+FORK_IMPORT = """
+import os, signal, sys, threading
+import assay
+inside, go_on = threading.Event(), threading.Event()
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        if name == "assay._calls":
+            inside.set()
+            go_on.wait()
+sys.meta_path.insert(0, Slow())
+thread = threading.Thread(target=lambda: assay.graph)
+thread.start()
+inside.wait()
+os.register_at_fork(before=go_on.set)
+pid = os.fork()
+if pid == 0:
+    signal.alarm(60)
+    assay.graph
+    os._exit(7)
+thread.join()
+os._exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) % 256)
+"""
+
 SHUTDOWN = """
 import atexit, sys, threading
 import assay
@@ -379,6 +403,10 @@ class Apart(InFolder):
     @unittest.skipUnless(hasattr(os, "fork"), "there is no fork")
     def test_fork(self) -> None:
         self.lives(FORK, 7)
+
+    @unittest.skipUnless(hasattr(os, "fork"), "there is no fork")
+    def test_fork_while_another_thread_imports(self) -> None:
+        self.lives(FORK_IMPORT, 7)
 
     def test_the_end_of_the_interpreter(self) -> None:
         for _ in range(3):

@@ -11,6 +11,16 @@ Everything is imported when it is first used, so that importing the package cost
 from __future__ import annotations
 
 import importlib
+import os
+import sys
+from _thread import RLock
+
+# A fork while another thread imports parts of this package would leave their import locks held for
+# ever in the new process: nobody is there to free them. So a fork waits until such an import has
+# ended, for some seconds at most (the import may wait for the thread that forks).
+_FORK_WAITS_S = 10
+_importing = RLock()
+_importing.acquire()
 
 __version__ = "0.1.0"
 
@@ -91,14 +101,48 @@ _FROM = {name: module for module, names in _WHERE.items() for name in names}
 __all__ = sorted(set(_FROM) - {"map"}) + ["__version__"]
 
 
+def _import(module: str) -> Any:
+    with _importing:
+        return importlib.import_module(f".{module}", __name__)
+
+
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return importlib.import_module(f".{name}", __name__)
+        return _import(name)
     if name not in _FROM:
         raise AttributeError(f"module 'assay' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f".{_FROM[name]}", __name__), name)
+    value = getattr(_import(_FROM[name]), name)
     globals()[name] = value
     return value
+
+
+def _before_fork() -> None:
+    global _fork_waited
+    _fork_waited = _importing.acquire(timeout=_FORK_WAITS_S)
+
+
+def _after_fork() -> None:
+    if _fork_waited:
+        _importing.release()
+
+
+def _after_fork_in_child() -> None:
+    """What was executed to its end is imported, whoever was about to say so."""
+    global _importing
+    _importing = RLock()
+    for name, module in list(sys.modules.items()):
+        spec = getattr(module, "__spec__", None)
+        if _fork_waited and spec and name.split(".")[0] == __name__:
+            spec._initializing = False
+
+
+_fork_waited = False
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_before_fork,
+        after_in_parent=_after_fork,
+        after_in_child=_after_fork_in_child,
+    )
 
 
 def __dir__() -> List[str]:
@@ -188,3 +232,5 @@ if TYPE_CHECKING:
         detect_regressions as detect_regressions,
         load_baseline as load_baseline,
     )
+
+_importing.release()
