@@ -94,6 +94,13 @@ static assay_status refuse_kind(const char *path, mode_t mode, assay_error *err)
     return err_fail(err, ASSAY_ERR_SYSTEM, "%s: is a device, not a regular file", name);
 }
 
+assay_status file_check_regular(const char *path, assay_error *err)
+{
+    struct stat st;
+    return stat(path, &st) != 0 || S_ISREG(st.st_mode) ? ASSAY_OK
+                                                       : refuse_kind(path, st.st_mode, err);
+}
+
 assay_status file_open_read(const char *path, int *fd, uint64_t *size, assay_error *err)
 {
     struct stat st;

@@ -16,6 +16,9 @@ typedef struct file_info {
 /* Never fails: a path that cannot be asked about does not exist. */
 file_info file_stat(const char *path);
 
+/* Refuses what is there and no regular file: reading a pipe would wait for ever. For names that a folder or file
+ * of somebody else's gives. */
+assay_status file_check_regular(const char *path, assay_error *err);
 /* Why the file cannot be opened for reading and writing, as an errno; 0 if it can. */
 int file_open_error(const char *path);
 

@@ -137,10 +137,12 @@ static assay_status load_found(const engine_config *config, arena *a, ort_api *o
                                assay_error *err)
 {
     assay_error refused = {0};
+    char shown[FILE_SHOWN];
     for (size_t i = 0; i < sizeof loader_names / sizeof *loader_names; i++)
         if (try_load(loader_names[i], false, a, out, &refused))
             return ASSAY_OK;
-    const char *const *paths = ort_find(config->folders, a);
+    const char *unsafe;
+    const char *const *paths = ort_find(config->folders, a, &unsafe);
     if (!paths)
         return err_no_memory(err);
     for (; *paths; paths++)
@@ -148,6 +150,12 @@ static assay_status load_found(const engine_config *config, arena *a, ort_api *o
             return ASSAY_OK;
     if (refused.code != ASSAY_OK)
         return err_fail(err, ASSAY_ERR_ENGINE, "%s", refused.message);
+    if (unsafe)
+        return err_fail(
+            err, ASSAY_ERR_ENGINE,
+            "%s: not loaded: other users can change it or its folder. Use `chmod go-w`, "
+            "or name it with --engine-lib.",
+            file_shown(unsafe, shown));
     return err_fail(err, ASSAY_ERR_ENGINE, "ONNX Runtime not found. %s.", ORT_INSTALL_ADVICE);
 }
 

@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/vec.h"
@@ -65,6 +66,7 @@ static const place places[] = {
 typedef struct search {
     arena *arena;
     VEC(const char *) found;
+    const char *unsafe; /* the first that others could have changed */
 } search;
 
 static void add_path(search *s, const char *path)
@@ -84,6 +86,30 @@ static char *quoted(arena *a, const char *folder)
     return out;
 }
 
+/* Whether nobody else could have put it there: it is root's or the user's own, and others cannot write to it. The
+ * user's own may be open to the user's group. */
+static bool is_safe(const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return false;
+    bool own = st.st_uid == geteuid();
+    return (own || st.st_uid == 0) && !(st.st_mode & S_IWOTH) && (own || !(st.st_mode & S_IWGRP));
+}
+
+/* The library and the folder that it is in. */
+static bool is_safe_library(search *s, const char *path)
+{
+    char *folder = arena_strdup(s->arena, path), *slash = folder ? strrchr(folder, '/') : NULL;
+    if (!slash)
+        return false;
+    slash[slash == folder] = '\0';
+    if (is_safe(folder) && is_safe(path))
+        return true;
+    s->unsafe = s->unsafe ? s->unsafe : arena_strdup(s->arena, path);
+    return false;
+}
+
 static void look_in_folder(search *s, const char *folder, const char *pattern)
 {
     glob_t g = {0};
@@ -91,7 +117,8 @@ static void look_in_folder(search *s, const char *folder, const char *pattern)
     const char *full = base ? arena_printf(s->arena, "%s%s", base, pattern) : NULL;
     if (full && glob(full, 0, NULL, &g) == 0) /* sorted: the plain name comes first */
         for (size_t i = 0; i < g.gl_pathc; i++)
-            add_path(s, g.gl_pathv[i]);
+            if (is_safe_library(s, g.gl_pathv[i]))
+                add_path(s, g.gl_pathv[i]);
     globfree(&g);
 }
 
@@ -139,11 +166,12 @@ static void look_at(search *s, const place *p, const char *const *folders)
     }
 }
 
-const char *const *ort_find(const char *const *folders, arena *a)
+const char *const *ort_find(const char *const *folders, arena *a, const char **unsafe)
 {
     search s = {.arena = a};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         look_at(&s, &places[i], folders);
     add_path(&s, NULL);
+    *unsafe = s.unsafe;
     return arena_failed(a) ? NULL : s.found.items;
 }

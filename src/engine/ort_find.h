@@ -4,9 +4,10 @@
 
 #include "base/arena.h"
 
-/* Paths of files that are there, best first, ending with NULL; `folders` (NULL-terminated, may be NULL) are the
- * caller's own places and come last. NULL if out of memory. */
-const char *const *ort_find(const char *const *folders, arena *a);
+/* Paths of files that are there, best first, ending with NULL; `folders` (NULL-terminated, may be
+ * NULL) are the caller's own places and come last. NULL when memory is out. A library that others than root and
+ * the user could have changed (by its owner and mode, or its folder's) is left out; *unsafe is the first, or NULL. */
+const char *const *ort_find(const char *const *folders, arena *a, const char **unsafe);
 
 /* What to tell somebody who has none. */
 #define ORT_INSTALL_ADVICE                                                                        \

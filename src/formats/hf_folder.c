@@ -48,13 +48,20 @@ static bool has_file(const reading *r, const char *name)
 
 /* ---- configuration ---- */
 
+/* A file of the folder, which somebody else may have filled. */
+static assay_status read_member(reading *r, const char *path, json_value *root)
+{
+    TRY(file_check_regular(path, r->err));
+    return json_tree_read(path, r->arena, root, r->err);
+}
+
 static assay_status read_config(reading *r)
 {
     json_value root;
     const char *path = path_inside(r, STR("config.json"));
     if (!path)
         return err_no_memory(r->err);
-    TRY(json_tree_read(path, r->arena, &root, r->err));
+    TRY(read_member(r, path, &root));
     TRY(hf_config_take(&root, FILE_NAME(path), r->arena, &r->out->config, &r->out->kind, r->err));
     hf_config_place(&r->out->config, path);
     r->out->config_path = str_of(path);
@@ -203,7 +210,7 @@ static assay_status read_index(reading *r)
     const char *path = path_inside(r, STR("model_index.json"));
     if (!path)
         return err_no_memory(r->err);
-    TRY(json_tree_read(path, r->arena, &root, r->err));
+    TRY(read_member(r, path, &root));
     file_shown(path, shown);
     if (root.kind != JSON_OBJECT)
         return err_fail(r->err, ASSAY_ERR_MALFORMED, "%s: expected an object, found %s", shown,
@@ -239,7 +246,7 @@ static assay_status find_components(reading *r)
             return err_no_memory(r->err);
         if (!file_stat(config).is_regular)
             continue;
-        TRY(json_tree_read(config, r->arena, &root, r->err));
+        TRY(read_member(r, config, &root));
         if (hf_config_is(&root))
             TRY(add_component(r, r->names[i], class_in(&root)));
     }

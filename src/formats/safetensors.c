@@ -480,7 +480,9 @@ assay_status safetensors_read_index(const char *path, arena *a, weight_set **out
     arena *scratch = arena_new(INDEX_WORK);
     if (!scratch)
         return err_no_memory(err);
-    assay_status s = file_read_all(path, INDEX_MAX, scratch, &text, err);
+    assay_status s = file_check_regular(path, err);
+    if (s == ASSAY_OK)
+        s = file_read_all(path, INDEX_MAX, scratch, &text, err);
     if (s == ASSAY_OK) {
         sharding x = {.scan = scan_text(text, 0, file_shown(path, shown), scratch, err),
                       .scratch = scratch};

@@ -267,7 +267,7 @@ class Torture:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("program", type=os.path.abspath)
+    parser.add_argument("program")
     parser.add_argument("--full", action="store_true", help="every point, not a sample")
     parser.add_argument("--sample", type=int, default=9, help="points per command and kind")
     parser.add_argument("--lasting", action="store_true", help="all calls behind it fail, too")
@@ -275,6 +275,7 @@ def main() -> int:
     parser.add_argument("--kind", choices=sorted(CAUSES))
     parser.add_argument("--jobs", type=int, default=int(os.environ.get("JOBS", "2")))
     options = parser.parse_args()
+    options.program = os.path.abspath(options.program)
     kinds = [options.kind] if options.kind else list(CAUSES)
     columns = [*kinds, "same", "refused", "wrong"]
     print(f"{'command':16}" + "".join(f"{c:>10}" for c in columns), flush=True)

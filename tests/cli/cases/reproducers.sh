@@ -19,3 +19,9 @@ for model in test_tile test_compress_default_axis; do
     grep -o '"code": "fixed-batch"' map.json
     grep -o '"name": "a100[^}]*"memory_bytes": [0-9]*' map.json
 done
+echo "---- a pipe in a model's folder is refused, not waited for"
+mkdir piped
+mkfifo piped/config.json piped/model_index.json
+for command in graph pipeline; do
+    timeout 60 "$ASSAY" $command piped 2> /dev/null || echo "exit $?"
+done

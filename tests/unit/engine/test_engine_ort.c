@@ -8,11 +8,14 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "engine/engine.h"
+#include "engine/ort_find.h"
 #include "engine/trace.h"
 #include "support/onnx_writer.h"
 #include "support/skip.h"
@@ -54,6 +57,42 @@ static int minor_version(const engine *e)
     (void)state;            \
     if (!e)                 \
         SKIP_BECAUSE("no engine");
+
+/* A library that others can change is not loaded, nor one of a folder that they can change. */
+static bool is_found(const char *folder, const char **unsafe)
+{
+    const char *const folders[] = {folder, NULL};
+    arena *a = arena_new(1 << 20);
+    bool found = false;
+    for (const char *const *p = ort_find(folders, a, unsafe); *p; p++)
+        found = found || strncmp(*p, folder, strlen(folder)) == 0;
+    *unsafe = *unsafe && strncmp(*unsafe, folder, strlen(folder)) == 0 ? folder : NULL;
+    arena_free(a);
+    return found;
+}
+
+static void test_unsafe_folders(void **state)
+{
+    static const struct {
+        mode_t folder, file;
+        bool found;
+    } rows[] = {{0755, 0644, true}, {0777, 0644, false}, {0755, 0666, false}, {01777, 0644, false}};
+    char folder[] = "/tmp/assay-engine-XXXXXX", file[128];
+    const char *unsafe;
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(file, sizeof file, "%s/libonnxruntime.so", folder);
+    FILE *f = fopen(file, "w");
+    assert_non_null(f);
+    fclose(f);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(chmod(folder, rows[i].folder) + chmod(file, rows[i].file), 0);
+        assert_int_equal(is_found(folder, &unsafe), rows[i].found);
+        assert_int_equal(unsafe == NULL, rows[i].found);
+    }
+    remove(file);
+    remove(folder);
+}
 
 /* y = x + w with x [batch, 3]; the batch is symbolic, w is held in the model. */
 static ww dim_named(const char *name)
@@ -678,6 +717,7 @@ int run_test_engine_ort(void)
         cmocka_unit_test(ort_profiles_are_read),
         cmocka_unit_test(ort_works_in_place_where_said),
         cmocka_unit_test(ort_without_profiling_has_none),
+        cmocka_unit_test(test_unsafe_folders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -663,16 +663,43 @@ static void test_times(void **state)
                  clock_duration(STR("3dd"), &v) || clock_duration(STR("-1d"), &v));
 }
 
+/* Both would compute for ever: a view in the place of a table, and a trigger. */
+#define FOR_EVER "WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM x) "
+
+static void test_hostile_files(void **state)
+{
+    char path[512], view[512];
+    assay_store *s = open_new(path_of(path, "trigger.db"));
+    assay_error err;
+    (void)state;
+    save(s, "net", "2026-11-01T00:00:00Z", 5);
+    assay_store_close(s);
+    run_sql(path, "CREATE TRIGGER t AFTER INSERT ON runs BEGIN"
+                  " INSERT INTO tags SELECT 1, n FROM (" FOR_EVER "SELECT n FROM x); END");
+    assert_int_equal(assay_store_open(path, false, &s, &err), ASSAY_OK);
+    save(s, "net", "2026-11-02T00:00:00Z", 6);
+    assert_int_equal(count(s, NULL), 2);
+    assay_store_close(s);
+    s = open_new(path_of(view, "view.db"));
+    assay_store_close(s);
+    run_sql(view, "PRAGMA writable_schema = 1; DROP TABLE figures; CREATE VIEW figures AS " FOR_EVER
+                  "SELECT n AS run, 'flops' AS metric, n AS value FROM x");
+    assert_int_equal(open_status(view, &err), ASSAY_ERR_MALFORMED);
+    run_sql(view, "DROP VIEW figures");
+    assert_int_equal(open_status(view, &err), ASSAY_ERR_MALFORMED);
+}
+
 int run_test_store(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kept),      cmocka_unit_test(test_filters),
-        cmocka_unit_test(test_changed),   cmocka_unit_test(test_travel),
-        cmocka_unit_test(test_many_tags), cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_refused),   cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_migrated),  cmocka_unit_test(test_many_writers),
-        cmocka_unit_test(test_killed),    cmocka_unit_test(test_where),
-        cmocka_unit_test(test_times),     cmocka_unit_test(test_redacted),
+        cmocka_unit_test(test_kept),          cmocka_unit_test(test_filters),
+        cmocka_unit_test(test_changed),       cmocka_unit_test(test_travel),
+        cmocka_unit_test(test_many_tags),     cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_refused),       cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_migrated),      cmocka_unit_test(test_many_writers),
+        cmocka_unit_test(test_killed),        cmocka_unit_test(test_where),
+        cmocka_unit_test(test_times),         cmocka_unit_test(test_redacted),
+        cmocka_unit_test(test_hostile_files),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
