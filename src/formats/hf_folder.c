@@ -6,6 +6,7 @@
 #include "base/sbuf.h"
 #include "formats/hf_config.h"
 #include "formats/safetensors.h"
+#include "formats/torch/torch.h"
 
 enum { COMPONENTS_MAX = 64 };
 
@@ -17,12 +18,13 @@ static const char *const preferred[] = {
     "diffusion_pytorch_model.safetensors",
     "adapter_model.safetensors",
 };
-
+/* Where there is no such file. */
 static const char *const pickles[] = {
-    "pytorch_model.bin",   "pytorch_model.bin.index.json", "diffusion_pytorch_model.bin",
-    "tf_model.h5",         "flax_model.msgpack",           "model.ckpt",
-    "consolidated.00.pth",
+    "pytorch_model.bin.index.json", "pytorch_model.bin",
+    "diffusion_pytorch_model.bin",  "adapter_model.bin",
+    "consolidated.00.pth",          "model.ckpt",
 };
+static const char *const not_read[] = {"tf_model.h5", "flax_model.msgpack"};
 
 typedef struct reading {
     const char *path;
@@ -131,36 +133,56 @@ static assay_status read_shards(reading *r, str first)
     }
     notes_add(&r->out->notes, "index-missing", first, NULL,
               "The set of %u files has no index. All of them were read.", list.n);
-    return safetensors_read_files(r->path, list.items, list.n, r->arena, &r->out->weights, r->err);
+    return weights_read_files(&safetensors_reader, r->path, list.items, list.n, r->arena,
+                              &r->out->weights, r->err);
 }
 
 static void note_unread(reading *r)
 {
-    for (size_t i = 0; i < sizeof pickles / sizeof *pickles; i++)
-        if (has_file(r, pickles[i]))
+    for (size_t i = 0; i < sizeof not_read / sizeof *not_read; i++)
+        if (has_file(r, not_read[i]))
             notes_add(
-                &r->out->notes, "weights-not-read", str_of(pickles[i]),
+                &r->out->notes, "weights-not-read", str_of(not_read[i]),
                 "Save them as safetensors: model.save_pretrained(folder).",
                 "The weights in '%s' are not supported. The figures come from the configuration.",
-                pickles[i]);
+                not_read[i]);
+}
+
+static assay_status read_pickle(reading *r, bool *found)
+{
+    for (size_t i = 0; i < sizeof pickles / sizeof *pickles; i++) {
+        if (!has_file(r, pickles[i]))
+            continue;
+        const char *path = path_inside(r, str_of(pickles[i]));
+        *found = true;
+        if (!path)
+            return err_no_memory(r->err);
+        return str_ends(str_of(path), ".json")
+                   ? weights_read_index(&torch_reader, path, r->arena, &r->out->weights, r->err)
+                   : weights_read_file(&torch_reader, path, r->arena, &r->out->weights, r->err);
+    }
+    return ASSAY_OK;
 }
 
 static assay_status read_weights(reading *r)
 {
     const str *name = choose_weights(r);
+    bool found = false;
     if (!name) {
-        note_unread(r);
+        TRY(read_pickle(r, &found));
+        if (!found)
+            note_unread(r);
         return ASSAY_OK;
     }
     const char *path = path_inside(r, *name);
     if (!path)
         return err_no_memory(r->err);
     if (str_ends(*name, ".index.json"))
-        return safetensors_read_index(path, r->arena, &r->out->weights, r->err);
+        return weights_read_index(&safetensors_reader, path, r->arena, &r->out->weights, r->err);
     if (is_shard(*name))
         return read_shards(r, *name);
     note_others(r, *name);
-    return safetensors_read(path, r->arena, &r->out->weights, r->err);
+    return weights_read_file(&safetensors_reader, path, r->arena, &r->out->weights, r->err);
 }
 
 /* ---- pipelines ---- */

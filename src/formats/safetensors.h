@@ -3,7 +3,6 @@
  *     file   = u64 little-endian N, N bytes of JSON, data
  *     JSON   = {"__metadata__": {key: text}, name: {"dtype": "BF16", "shape": [2, 3],
  *               "data_offsets": [begin, end]}, ...}        offsets from the beginning of the data
- *     index  = {"metadata": {"total_size": N}, "weight_map": {name: file, ...}}
  *
  * A header of more than 100,000,000 bytes, offsets past the end, data that overlaps or that belongs to no
  * tensor, and a size that is not the shape's are refused, as the library itself refuses them.
@@ -11,17 +10,11 @@
 #ifndef FORMATS_SAFETENSORS_H
 #define FORMATS_SAFETENSORS_H
 
-#include "formats/weights.h"
+#include "formats/weights_index.h"
 
-/* One file. *out is in the arena. */
-assay_status safetensors_read(const char *path, arena *a, weight_set **out, assay_error *err);
-/* The same from memory, which is borrowed for the call. */
+extern const weight_reader safetensors_reader;
+/* From memory, which is borrowed for the call. *out is in the arena. */
 assay_status safetensors_read_bytes(const void *p, uint64_t n, arena *a, weight_set **out,
                                     assay_error *err);
-/* A set by its index, whose files stand beside it. */
-assay_status safetensors_read_index(const char *path, arena *a, weight_set **out, assay_error *err);
-/* Several files without an index, names within `folder`. */
-assay_status safetensors_read_files(const char *folder, const str *names, uint32_t n, arena *a,
-                                    weight_set **out, assay_error *err);
 
 #endif

@@ -113,8 +113,8 @@ static assay_status load_safetensors(stored_model *m, const char *path, assay_er
         TRY(hf_folder_of(path, m->arena, &f, err));
     if (f.weights)
         return take_folder(m, &f, path, err);
-    TRY(index ? safetensors_read_index(path, m->arena, &w, err)
-              : safetensors_read(path, m->arena, &w, err));
+    TRY(index ? weights_read_index(&safetensors_reader, path, m->arena, &w, err)
+              : weights_read_file(&safetensors_reader, path, m->arena, &w, err));
     return take_inventory(m, w, (str){0}, err);
 }
 
@@ -130,10 +130,16 @@ static assay_status load_gguf(stored_model *m, const char *path, assay_error *er
     return m->config_file.p ? ASSAY_OK : err_no_memory(err);
 }
 
+/* pytorch_model.bin beside its config.json is a folder's; any other file is read by itself. */
 static assay_status load_torch(stored_model *m, const char *path, assay_error *err)
 {
+    hf_folder f = {0};
     weight_set *w = NULL;
-    TRY(torch_read(path, m->arena, &w, err));
+    if (str_ends(str_of(path), ".bin"))
+        TRY(hf_folder_of(path, m->arena, &f, err));
+    if (f.weights)
+        return take_folder(m, &f, path, err);
+    TRY(weights_read_file(&torch_reader, path, m->arena, &w, err));
     return take_inventory(m, w, (str){0}, err);
 }
 

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Writes the small PyTorch files of tests/data/torch with torch.save and torch.jit.save (Debian's python3-torch).
+"""Writes the small PyTorch files of tests/data/torch, with Debian's python3-torch.
 
   make_torch.py FOLDER
 """
 
+import json
+import os
 import pickle
 import sys
 from collections import OrderedDict
@@ -39,6 +41,20 @@ def checkpoint(model):
     }
 
 
+def shards(state, folder):
+    """Two files and their index, as transformers writes them."""
+    names = ["pytorch_model-00001-of-00002.bin", "pytorch_model-00002-of-00002.bin"]
+    places = {key: names[key.startswith("4.")] for key in state}
+    for name in names:
+        part = OrderedDict((k, v) for k, v in state.items() if places[k] == name)
+        torch.save(part, f"{folder}/{name}")
+    size = sum(v.numel() * v.element_size() for v in state.values())
+    with open(f"{folder}/pytorch_model.bin.index.json", "w") as f:
+        json.dump({"metadata": {"total_size": size}, "weight_map": places}, f)
+    with open(f"{folder}/config.json", "w") as f:
+        json.dump({"model_type": "unheard-of"}, f)
+
+
 def main(folder):
     model = network()
     state = model.state_dict()
@@ -51,6 +67,8 @@ def main(folder):
     torch.save(tied, f"{folder}/tied.pt", pickle_protocol=4)
     torch.save(checkpoint(network()), f"{folder}/checkpoint.ckpt")
     torch.jit.save(torch.jit.script(model.eval()), f"{folder}/script.pt")
+    os.makedirs(f"{folder}/sharded", exist_ok=True)
+    shards(state, f"{folder}/sharded")
     with open(f"{folder}/plain.pkl", "wb") as f:
         pickle.dump({"a": [1, 2.5, "text", None, True]}, f, protocol=2)
 

@@ -9,11 +9,10 @@
 #ifndef FORMATS_TORCH_H
 #define FORMATS_TORCH_H
 
-#include "formats/weights.h"
+#include "formats/weights_index.h"
 
-/* One file. *out is in the arena. */
-assay_status torch_read(const char *path, arena *a, weight_set **out, assay_error *err);
-/* The same from memory, which is borrowed for the call. */
+extern const weight_reader torch_reader;
+/* From memory, which is borrowed for the call. *out is in the arena. */
 assay_status torch_read_bytes(const void *p, uint64_t n, arena *a, weight_set **out,
                               assay_error *err);
 

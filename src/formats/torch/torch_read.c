@@ -128,35 +128,31 @@ static assay_status read_form(torch_file *f)
                      "no PyTorch file: it begins neither as a zip archive nor as a pickle");
 }
 
-static assay_status read_source(source *src, const char *shown, str name, arena *a,
-                                weight_set **out, assay_error *err)
+static assay_status read_source(source *src, const char *shown, str name, weight_set *set,
+                                assay_error *err)
 {
-    torch_file f = {.src = src, .shown = shown, .err = err};
-    f.set = weight_set_new(a, "pytorch", 512);
-    f.scratch = f.set ? arena_new(SCRATCH_BYTES) : NULL;
-    f.file = f.scratch ? weight_set_file(f.set, name, source_size(src)) : UINT32_MAX;
+    torch_file f = {.src = src, .shown = shown, .set = set, .err = err};
+    f.scratch = arena_new(SCRATCH_BYTES);
+    f.file = f.scratch ? weight_set_file(set, name, source_size(src)) : UINT32_MAX;
     assay_status s = f.file != UINT32_MAX ? read_form(&f) : err_no_memory(err);
     if (s == ASSAY_OK && arena_failed(f.scratch))
         s = err_no_memory(err);
     arena_free(f.scratch);
-    *out = f.set;
     return s;
 }
 
-assay_status torch_read(const char *path, arena *a, weight_set **out, assay_error *err)
+static assay_status read_file(const char *path, str name, weight_set *set, assay_error *err)
 {
     char shown[FILE_SHOWN];
-    assay_error own = {0};
     source *src = NULL;
-    const char *slash = strrchr(path, '/');
-    err = err ? err : &own;
     TRY(source_open(path, &src, err));
-    assay_status s = read_source(src, file_shown(path, shown), str_of(slash ? slash + 1 : path), a,
-                                 out, err);
+    assay_status s = read_source(src, file_shown(path, shown), name, set, err);
     source_close(src);
     err_name_file(err, path);
     return s;
 }
+
+const weight_reader torch_reader = {"pytorch", read_file};
 
 assay_status torch_read_bytes(const void *p, uint64_t n, arena *a, weight_set **out,
                               assay_error *err)
@@ -164,8 +160,11 @@ assay_status torch_read_bytes(const void *p, uint64_t n, arena *a, weight_set **
     assay_error own = {0};
     source *src = NULL;
     err = err ? err : &own;
+    *out = weight_set_new(a, "pytorch", 512);
+    if (!*out)
+        return err_no_memory(err);
     TRY(source_memory(p, n, &src, err));
-    assay_status s = read_source(src, "<memory>", STR("<memory>"), a, out, err);
+    assay_status s = read_source(src, "<memory>", STR("<memory>"), *out, err);
     source_close(src);
     return s;
 }

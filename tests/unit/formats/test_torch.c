@@ -28,7 +28,7 @@ static weight_set *read_file(const char *name, arena *a)
     weight_set *w = NULL;
     snprintf(path, sizeof path, FOLDER "%s", name);
     assert_int_equal(format_of_file(path)->reader, FORMAT_TORCH);
-    assert_int_equal(torch_read(path, a, &w, &err), ASSAY_OK);
+    assert_int_equal(weights_read_file(&torch_reader, path, a, &w, &err), ASSAY_OK);
     return w;
 }
 
@@ -111,7 +111,8 @@ static void a_pickle_without_tensors_is_refused(void **state)
     assay_error err = {0};
     weight_set *w = NULL;
     arena *a = arena_new(LIMIT);
-    assert_int_equal(torch_read(FOLDER "plain.pkl", a, &w, &err), ASSAY_ERR_UNSUPPORTED);
+    assert_int_equal(weights_read_file(&torch_reader, FOLDER "plain.pkl", a, &w, &err),
+                     ASSAY_ERR_UNSUPPORTED);
     arena_free(a);
 }
 
