@@ -38,7 +38,7 @@ static void say_capacity(view *v)
     if (fields_get(&v->root, "best").type == VALUE_NONE)
         view_add_banner(
             v, TONE_POOR,
-            STR("None of the measured configurations can do it, with any number of machines."));
+            STR("No measured configuration meets the target, with any number of machines."));
 }
 
 static const view_section_row capacity_sections[] = {

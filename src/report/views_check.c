@@ -122,11 +122,11 @@ static const view_section_row check_sections[] = {
     {.title = "Limits", .first = true, VIEW_TABLES(limit_tables)},
     {.title = "Against the baseline", .first = true, VIEW_TABLES(baseline_tables)},
     {VIEW_LINES(why_lines)},
-    {.title = "What moved",
+    {.title = "Layers that differ",
      .remark = "what each layer adds to the totals",
      VIEW_TABLES(moved_tables),
      VIEW_LINES(moved_lines)},
-    {.title = "What moved, by type of operator", VIEW_TABLES(type_tables)},
+    {.title = "Differences by operator type", VIEW_TABLES(type_tables)},
 };
 
 static const view_column csv_columns[] = {

@@ -123,7 +123,7 @@ static void add_rates(view *v)
 }
 
 static const view_line_row place_lines[] = {
-    {.text = "Times are a roofline's: compare devices with them, do not promise milliseconds. "
+    {.text = "Times come from the roofline. Use them to compare devices, not as absolute times. "
              "`assay map MODEL` shows precisions, batches and layers of one model.",
      .tone = TONE_DIM},
 };
@@ -296,9 +296,7 @@ static const view_line_row change_lines[] = {
      .text = "{name:name}: {changes:text}",
      .tone = TONE_DIM,
      .limit = VIEW_TOP},
-    {.when = "same_layers,!layers",
-     .text = "None: the two are the same network.",
-     .tone = TONE_GOOD},
+    {.when = "same_layers,!layers", .text = "None: the two models are equal.", .tone = TONE_GOOD},
 };
 
 static const view_column peak_columns[] = {
@@ -359,7 +357,7 @@ static void begin_comparison(view *v)
 
 static const view_section_row comparison_sections[] = {
     {.title = "Budget",
-     .remark = "what fits first; of that, what uses most of it",
+     .remark = "models that fit first, highest use first",
      .when = "budget",
      .first = true,
      .build = add_budget,
@@ -370,7 +368,7 @@ static const view_section_row comparison_sections[] = {
      .first = true,
      .build = add_latencies},
     {.title = "Samples/s by device",
-     .remark = "the most of the batches looked at, and at which",
+     .remark = "the most of the listed batches, and at which",
      .when = "placements",
      .build = add_rates,
      VIEW_LINES(place_lines)},
@@ -409,11 +407,11 @@ static const view_section_row comparison_sections[] = {
      .when = "same_layers,!placements",
      VIEW_TABLES(change_tables),
      VIEW_LINES(change_lines)},
-    {.title = "Behind the activation peak",
+    {.title = "Activation peak by layer",
      .when = PEAK(0) ">" PEAK(1) "/" PEAK(1) ">" PEAK(0) ",!placements",
      VIEW_TABLES(peak_tables)},
     {.title = "Time by layer",
-     .remark = "as measured; single layers are not judged",
+     .remark = "measured; single layers are not checked",
      VIEW_TABLES(time_tables)},
 };
 

@@ -108,7 +108,7 @@ static const view_fact_row engine_facts[] = {
               "times the prediction, of models left out", "+calibration.present"),
 };
 static const view_line_row engine_lines[] = {
-    {.text = "The device `this` (--hardware this) has these figures.", .tone = TONE_DIM},
+    {.text = "The device `this` (--hardware this) uses these values.", .tone = TONE_DIM},
 };
 
 static const view_section_row machine_sections[] = {

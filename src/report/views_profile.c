@@ -138,8 +138,9 @@ static const view_line_row bound_lines[] = {
     {.text = "Most FLOPs are in compute-bound layers. They benefit from more FLOPs per second: "
              "higher clocks, more cores, wider vector units, a lower precision.",
      .when = "bottlenecks.limit,bottlenecks.limit=compute"},
-    {.text = "About half of the FLOPs are limited by compute and half by memory bandwidth. Look at "
-             "the layers, not at the total.",
+    {.text =
+         "About half of the FLOPs are limited by compute and half by memory bandwidth. Consider "
+         "the layers, not the total.",
      .when = "bottlenecks.limit,bottlenecks.limit=both"},
     {.text = "Most FLOPs are in memory-bound layers. They benefit from bandwidth (HBM, caches), "
              "smaller types (fp16, int8) and fusion with their neighbours. A larger batch reuses "

@@ -163,7 +163,7 @@ static const view_table_row device_tables[] = {
 };
 static const view_line_row device_lines[] = {
     {.text = "Latency, verdict and bound are of the smallest batch. The best samples/s is of the "
-             "batches looked at.",
+             "listed batches.",
      .tone = TONE_DIM},
 };
 
@@ -175,7 +175,7 @@ static void build_skipped(view *v)
     sbuf b = {0};
     if (!m->n_skipped)
         return;
-    sbuf_puts(&b, "Not there:");
+    sbuf_puts(&b, "Missing:");
     for (uint32_t i = 0; i < m->n_skipped && i < SKIPPED_SHOWN; i++)
         sbuf_printf(&b, "%s " STR_FMT " at %s", i ? "," : "", STR_ARG(m->skipped[i].device),
                     m->skipped[i].precision);
@@ -294,10 +294,10 @@ static const view_line_row trust_lines[] = {
              "and four of five lie in the interval shown. {map.calibration.known_percent:percent0} "
              "of the time is in operators that were measured.",
      .when = "map.calibration"},
-    {.text = "Times are a roofline's and not calibrated: each layer a kernel of its own at the "
-             "device's dense peak or bandwidth, whichever is slower, and an assumed cost of "
-             "starting it. Kernels stay below their peak; engines that fuse start fewer. Compare "
-             "devices with them, do not promise milliseconds.",
+    {.text = "Times come from the roofline and are not calibrated. Each layer is one kernel at the "
+             "device's dense peak or bandwidth, whichever is slower, plus an assumed launch "
+             "overhead. Real kernels stay below the peak, and fusing engines launch fewer. Use the "
+             "times to compare devices, not as absolute times.",
      .when = "!map.calibration/map.hardware.1"},
 };
 

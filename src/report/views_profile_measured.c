@@ -140,7 +140,7 @@ static const view_fact_row detail_facts[] = {
               "throughput.percent_of_peak"),
 };
 static const view_line_row detail_lines[] = {
-    {.text = "P99 of {latency.runs:whole run} is a guess: {latency.p99_runs_needed:whole} are "
+    {.text = "P99 of {latency.runs:whole run} is uncertain: {latency.p99_runs_needed:whole} are "
              "needed to bound it with 99 % confidence.",
      .when = "latency.p99_runs_needed>latency.runs",
      .tone = TONE_DIM},

@@ -30,7 +30,7 @@ static const view_table_row witness_tables[] = {
 };
 
 static const view_section_row memory_rows[] = {
-    {VIEW_SECTION("Memory plan", "activations alive while each layer runs", "all memory",
+    {VIEW_SECTION("Memory plan", "live activations during each layer", "all memory",
                   "+memory_plan.timeline"),
      .first = true, VIEW_SPARKS(plan_sparks), VIEW_LINES(plan_lines)},
     {.in = "all memory", .when = "+memory_plan.timeline", VIEW_TABLES(witness_tables)},
@@ -147,12 +147,12 @@ static const view_line_row alive_lines[] = {
 };
 
 static const view_section_row events_rows[] = {
-    {VIEW_SECTION("Allocations", "in order; alive is what is there afterwards", "all memory",
+    {VIEW_SECTION("Allocations", "in order, with live bytes after each", "all memory",
                   "+memory_plan.events"),
      .build = build_counts, VIEW_TABLES(event_tables)},
-    {VIEW_SECTION("Snapshots", "what is alive while a layer runs", "all memory", NULL),
+    {VIEW_SECTION("Snapshots", "live tensors during a layer", "all memory", NULL),
      VIEW_TABLES(snapshot_tables)},
-    {VIEW_SECTION("{node:name}", "alive while it runs", "all memory",
+    {VIEW_SECTION("{node:name}", "live during the layer", "all memory",
                   "kind=asked/$verbose,+values"),
      .each = "memory_plan.snapshots", VIEW_TABLES(alive_tables), VIEW_LINES(alive_lines)},
 };

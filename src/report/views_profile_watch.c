@@ -6,7 +6,7 @@ static const view_fact_row watch_facts[] = {
               "processes at most {watch.peak_processes:whole}, threads at most "
               "{watch.peak_threads:whole}",
               "+watch.peak_processes"),
-    VIEW_FACT("Process", "{watch.pid:text}", "over before it could be looked at",
+    VIEW_FACT("Process", "{watch.pid:text}", "ended before the first sample",
               "watch.peak_processes=0"),
     VIEW_FACT("Time", "{watch.wall_s:fixed2} s",
               "{watch.cpu_s:fixed2} s of processor: {watch.cpu_percent:percent0}|"
@@ -37,7 +37,7 @@ static void build_end(view *v)
     else if (w->exit_code >= 0)
         end.value = str_printf(v->a, "exit code %d", (int)w->exit_code);
     else
-        end.note = w->interrupted ? STR("the watching was interrupted") : STR("not known");
+        end.note = w->interrupted ? STR("watching was interrupted") : STR("not known");
     view_add_fact(v, end);
 }
 

@@ -124,7 +124,7 @@ static const struct {
      "form,exact=true"},
     {" (approximate: off by {error_percent:si} % at most in {checked:whole} evaluations)",
      "form,exact=false"},
-    {"no form was found; the grid above is all that is known", "!form"},
+    {"no closed form was found", "!form"},
 };
 
 static void add_form(view *v, const field_value *form)
@@ -198,7 +198,7 @@ static const view_table_row answer_tables[] = {
 static const view_line_row answer_lines[] = {
     {.each = "answers",
      .when = "+outside_range",
-     .text = "Outside: the answer is outside of the range that was given.",
+     .text = "Outside: the answer is outside the given range.",
      .tone = TONE_DIM},
     {.each = "answers",
      .when = "outcome=none",
@@ -230,7 +230,7 @@ static const view_section_row scaling_sections[] = {
      .first = true,
      VIEW_TABLES(exponent_tables)},
     {.title = "Answers",
-     .remark = "each is an evaluation of the model, and so is the next size",
+     .remark = "each is verified by an evaluation, as is the next size",
      .first = true,
      VIEW_TABLES(answer_tables),
      VIEW_LINES(answer_lines)},

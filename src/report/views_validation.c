@@ -25,7 +25,7 @@ static const view_line_row unit_lines[] = {
      .when = "unit=MAC",
      .tone = TONE_DIM,
      .text = "{lens:text}: both counts are multiply-accumulates, which this tool calls FLOPs. One "
-             "multiply and one add are 1 here and 2 in our own FLOPs."},
+             "multiply and one add are 1 here and 2 in assay's FLOPs."},
     {.each = "models",
      .when = "unit=FLOP",
      .tone = TONE_DIM,
@@ -34,7 +34,7 @@ static const view_line_row unit_lines[] = {
     {.each = "models",
      .when = "unit!=MAC,unit!=FLOP",
      .tone = TONE_DIM,
-     .text = "{lens:text}: our count is multiply-accumulates; this tool adds a price for every "
+     .text = "{lens:text}: assay's count is multiply-accumulates; this tool adds a cost for every "
              "other function."},
 };
 
@@ -93,7 +93,7 @@ static void explain(view *v)
 static const view_section_row validation_sections[] = {
     {.first = true, VIEW_TABLES(count_tables), VIEW_LINES(unit_lines)},
     {.title = "What explains it",
-     .remark = "what the tool counts more (+) or less (−) than we do",
+     .remark = "what the tool counts more (+) or less (−)",
      .build = explain},
 };
 
@@ -112,7 +112,7 @@ static const view_csv_row validation_csv[] = {{"models", "models", VIEW_COLUMNS(
 
 const view_kind validation_view = {
     .of = &validation_kind,
-    .title = "Our counts beside those of other tools",
+    .title = "Counts compared with other tools",
     VIEW_SECTIONS(validation_sections),
     VIEW_CSV(validation_csv),
 };
