@@ -295,6 +295,7 @@ OPTIONS = {
     "duration": Sample("0.3", runs=True, shows=lambda j: runs_of(j) > 3),
     "concurrency": Sample("2", runs=True, shows=engine("concurrency", 2)),
     "rate": Sample("50", runs=True, shows=engine("rate", 50)),
+    "cold": Sample("2", runs=True, shows=lambda j: "cold_starts" in j),
     "seed": Sample("7", runs=True, shows=engine("seed", 7)),
     "threads": Sample("1", runs=True, shows=engine("threads", 1)),
     "no-spin": Sample(runs=True, shows=engine("spin", False)),
@@ -487,6 +488,9 @@ PAIRS = {
     "check strict": Sample(base=[SMALL, "--threshold", "flops:1G"], seen=exits(4)),
     "check baseline": Sample("graph.json"),
     "check metrics": Sample("params", base=["resnet18"], also=["--baseline", "graph2.json"]),
+    "check metric-tolerance": Sample(
+        "params:9", base=["resnet18"], also=["--baseline", "graph2.json"]
+    ),
     "check columns": Sample("40", also=["--baseline", "graph2.json"]),
     "check tolerance": Sample(
         "50",
@@ -555,6 +559,7 @@ HIDDEN = {
         f"{c} tolerance": "moves a verdict that timings decide"
         for c in ("profile", "bench", "compare")
     },
+    **{f"{c} metric-tolerance": "check shows it" for c in ("profile", "bench")},
     "weight-bits": "rounds int8 weights, which only the outputs show",
     "gpu-events": "needs a GPU",
     "no-nvtx": "needs a profiler of NVIDIA's",
