@@ -726,6 +726,32 @@ static void test_null_engine(void **state)
     assay_options_free(o);
 }
 
+/* What `profile` measures when nobody says what: the sizes, and how often. */
+static void test_default_sweep(void **state)
+{
+    (void)state;
+    static const uint64_t batches[] = {1, 2, 4, 8, 16};
+    assay_error err;
+    assay_model *m;
+    assay_result *p;
+    assay_options *o = assay_options_new();
+    assay_options_set(o, "engine", "null", &err);
+    assert_int_equal(assay_model_open("lenet", &m, &err), ASSAY_OK);
+    assert_int_equal(assay_analyze(m, o, &p, &err), ASSAY_OK);
+    assert_int_equal(assay_measure(m, o, ASSAY_MEASURE_SWEEP, NULL, p, &err), ASSAY_OK);
+    assert_int_equal(count_at(p, "configurations"), 5);
+    for (size_t i = 0; i < 5; i++) {
+        assert_int_equal(whole_at(p, "configurations.%zu.batch", i), batches[i]);
+        assert_int_equal(whole_at(p, "configurations.%zu.runs", i), 50);
+        if (i)
+            assert_int_equal(whole_at(p, "configurations.%zu.latency.warmup_runs", i), 10);
+    }
+    assert_int_equal(whole_at(p, "latency.warmup_runs"), 10);
+    assay_result_free(p);
+    assay_model_free(m);
+    assay_options_free(o);
+}
+
 int run_test_measure_parts(void)
 {
     const struct CMUnitTest tests[] = {
@@ -743,6 +769,7 @@ int run_test_measure_parts(void)
         cmocka_unit_test(test_failure_codes),
         cmocka_unit_test(test_time_groups),
         cmocka_unit_test(test_null_engine),
+        cmocka_unit_test(test_default_sweep),
         cmocka_unit_test(test_training_is_planned),
         cmocka_unit_test(test_measured_in_float32),
     };

@@ -355,9 +355,41 @@ static void malformed_files_name_the_key(void **state)
     remove(path);
 }
 
+static uint32_t lines_of(const char *text)
+{
+    uint32_t n = 0;
+    for (const char *c = text; *c; c++)
+        n += *c == '\n';
+    return n;
+}
+
+/* The same totals as the result has, wherever it is written. */
+static void check_report(const assay_result *both, const char *format, const char *text)
+{
+    char first[32], second[32];
+    bool csv = strcmp(format, "csv") == 0, console = strcmp(format, "console") == 0;
+    const char *key = csv       ? "pipelines.%d.components.0.macs"
+                      : console ? "pipelines.%d.total_macs_str"
+                                : "pipelines.%d.total_macs";
+    for (int i = 0; i < 2; i++) {
+        char *to = i ? second : first;
+        if (console)
+            snprintf(to, sizeof first, "%s", text_at(both, key, i));
+        else
+            snprintf(to, sizeof first, "%.0f", number_at(both, key, i));
+    }
+    assert_string_not_equal(first, second);
+    if (!strstr(text, first) || !strstr(text, second))
+        fail_msg("%s lacks %s or %s", format, first, second);
+    size_t components = count_at(both, "pipelines.0.components") +
+                        count_at(both, "pipelines.1.components");
+    if (csv)
+        assert_int_equal(lines_of(text), 1 + components);
+}
+
 static void reports_are_written(void **state)
 {
-    assay_result *list[2], *both;
+    assay_result *list[2], *both, *again;
     assay_error err;
     char *text;
     size_t n;
@@ -369,9 +401,16 @@ static void reports_are_written(void **state)
     for (int k = 0; k < 4; k++) {
         if (assay_result_write(both, formats[k], NULL, &text, &n, &err) != ASSAY_OK)
             fail_msg("%s: %s", formats[k], err.message);
-        assert_true(n > 200 && strstr(text, "sd21"));
+        assert_int_equal(strlen(text), n);
+        check_report(both, formats[k], text);
+        if (k == 1) {
+            assert_int_equal(assay_result_from_json(text, n, "both", NULL, &again, &err), ASSAY_OK);
+            check_report(again, formats[k], text);
+            assay_result_free(again);
+        }
         if (k == 3)
-            assert_true(strstr(text, "\"compute_profile\"") && strstr(text, "\"model_id\""));
+            assert_true(strstr(text, "\"compute_profile\"") &&
+                        strstr(text, "\"model_id\": \"sd21\""));
         assay_free(text);
     }
     assert_int_equal(assay_result_write(both, "pdf", NULL, &text, &n, &err), ASSAY_ERR_USAGE);
