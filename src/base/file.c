@@ -239,6 +239,36 @@ int64_t file_read_small(const char *path, char *buf, size_t cap)
     return (int64_t)n;
 }
 
+/* ---- links ----------------------------------------------------------------------------------- */
+
+static bool starts_with(const char *path, const char *folder, size_t n)
+{
+    return strncmp(path, folder, n) == 0 && (path[n] == '/' || (n > 0 && folder[n - 1] == '/'));
+}
+
+/* A cache of the hub: ROOT/snapshots/REVISION/file is a link to ROOT/blobs/HASH, of the same owner. */
+static bool is_in_hub_cache(const char *folder, const char *target)
+{
+    const char *snapshots = strstr(folder, "/snapshots/");
+    size_t n = snapshots ? (size_t)(snapshots - folder) : 0;
+    struct stat a, b;
+    return snapshots && strncmp(target, folder, n) == 0 && strncmp(target + n, "/blobs/", 7) == 0 &&
+           stat(folder, &a) == 0 && stat(target, &b) == 0 && a.st_uid == b.st_uid;
+}
+
+bool file_leaves_folder(const char *folder, const char *path)
+{
+    char *home = realpath(*folder ? folder : ".", NULL), *target = realpath(path, NULL);
+    bool leaves = true;
+    if (home && target)
+        leaves = !starts_with(target, home, strlen(home)) && !is_in_hub_cache(home, target);
+    else if (errno == ENOMEM)
+        memory_note_lack();
+    free(home);
+    free(target);
+    return leaves;
+}
+
 /* ---- temporary directories ----------------------------------------------------------------------- */
 
 assay_status file_temp_folder(char **out, assay_error *err)

@@ -21,6 +21,9 @@ file_info file_stat(const char *path);
 assay_status file_check_regular(const char *path, assay_error *err);
 /* Why the file cannot be opened for reading and writing, as an errno; 0 if it can. */
 int file_open_error(const char *path);
+/* Whether the file, by links, is not in the directory that `path` names it in. A cache of the Hugging Face hub (blobs/
+ * beside snapshots/, of one owner) counts as one directory. True for what is not there. */
+bool file_leaves_folder(const char *folder, const char *path);
 
 /* Opens a regular file for reading; directories, pipes and devices are refused with a sentence. */
 assay_status file_open_read(const char *path, int *fd, uint64_t *size, assay_error *err);

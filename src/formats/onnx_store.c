@@ -83,6 +83,27 @@ static void look_up(onnx_store *st, onnx_external *e)
     file_info info = file_stat(e->path);
     e->exists = info.exists && info.is_regular;
     e->size = e->exists ? info.size : 0;
+    e->leaves = e->exists && file_leaves_folder(st->folder, e->path);
+}
+
+static assay_status refuse_link(const onnx_external *e, assay_error *err)
+{
+    return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                    "external data " NAME_FMT " is a link to a file outside the model's directory. "
+                    "Use --follow-symlinks if you trust the model.",
+                    NAME_ARG(e->location));
+}
+
+assay_status onnx_store_follow(const ir_reader *r, bool follow, assay_error *err)
+{
+    onnx_store *st = onnx_store_is_reader(r) ? r->ctx : NULL;
+    if (!st)
+        return ASSAY_OK;
+    st->follows = follow;
+    for (uint32_t i = 0; i < st->files.n && !follow; i++)
+        if (st->files.items[i].leaves)
+            return refuse_link(&st->files.items[i], err);
+    return ASSAY_OK;
 }
 
 assay_status onnx_store_find(onnx_store *st, str tensor, str location, onnx_external **out,
@@ -230,6 +251,8 @@ static assay_status read_external(onnx_store *st, const ir_tensor *t, void *buf,
                         "tensor " NAME_FMT " is in the external file " NAME_FMT
                         ", which is not available for a model passed as bytes",
                         NAME_ARG(t->name), NAME_ARG(e->location));
+    if (e->leaves && !st->follows)
+        return refuse_link(e, err);
     if (!e->src)
         TRY(source_open(e->path, &e->src, err));
     return source_read(e->src, t->offset, buf, t->size_bytes, err);

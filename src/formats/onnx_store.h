@@ -1,8 +1,8 @@
 /* Location of the tensor data of an ONNX model: its file, and the files named by external_data. This is the ctx of
  * the model's ir_reader; the store is in the model's arena and closes its files with the model.
  *
- * External locations come from the model and are not trusted: only relative paths without `..` are followed. Links
- * inside the directory are followed (model caches are full of them).
+ * External locations come from the model and are not trusted: only relative paths without `..` are followed, and
+ * links only if they stay inside the directory or in a cache of the hub: see onnx_store_follow().
  */
 #ifndef FORMATS_ONNX_STORE_H
 #define FORMATS_ONNX_STORE_H
@@ -18,6 +18,7 @@ typedef struct onnx_external {
     bool exists;
     uint64_t size;
     source *src; /* opened when first read */
+    bool leaves; /* by a link, the directory of the model */
 } onnx_external;
 
 typedef struct onnx_store {
@@ -27,6 +28,7 @@ typedef struct onnx_store {
     str own_name;       /* the model's file within the directory */
     map index;          /* location to number in `files` */
     VEC(onnx_external) files;
+    bool follows; /* links that leave the directory */
 } onnx_store;
 
 /* Takes src. path is NULL for bytes. */
@@ -44,6 +46,9 @@ uint64_t onnx_store_size(const onnx_store *st);
 /* Decodes the protobuf records of t (see onnx_read.h on encodings) from its own file into buf of
  * t->size_bytes; fails when they hold more or fewer elements. */
 assay_status onnx_store_decode(onnx_store *st, const ir_tensor *t, void *buf, assay_error *err);
+
+/* Refuses a model with data behind a link that leaves its directory, unless links are to be followed. */
+assay_status onnx_store_follow(const ir_reader *r, bool follow, assay_error *err);
 
 /* Whether a model's reader is a store: its ctx is one. */
 bool onnx_store_is_reader(const ir_reader *r);

@@ -7,6 +7,7 @@
 #include "base/near.h"
 #include "base/sbuf.h"
 #include "formats/model_config.h"
+#include "formats/onnx_store.h"
 #include "jobs/job.h"
 #include "study/changed.h"
 
@@ -202,6 +203,8 @@ assay_status job_model_build(assay_model *m, const assay_options *o, assay_error
 {
     if (m->ir && m->ir->inventory)
         return job_no_graph(m, err);
+    if (!m->row && m->ir)
+        TRY(onnx_store_follow(&m->ir->reader, o->model.follow_symlinks, err));
     if (!m->row)
         return o->model.set.list.n || o->model.config.n ? refuse_parameters(o, err) : ASSAY_OK;
     arena *scratch = arena_new(JOB_MODEL_BYTES);

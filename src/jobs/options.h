@@ -63,7 +63,8 @@ typedef struct model_options {
     bool precision_list;                /* more than one, or one that only devices have */
     int64_t seed, weight_bits;          /* weight_bits 0: as the processor needs it */
     bool strict;
-    bool dims_may_miss; /* a dimension that the model lacks is a warning */
+    bool follow_symlinks; /* of external data, out of the model's directory */
+    bool dims_may_miss;   /* a dimension that the model lacks is a warning */
 } model_options;
 
 typedef struct analysis_options {

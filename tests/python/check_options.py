@@ -109,6 +109,8 @@ def call(args: List[str]) -> Result:
 
 # ---- samples ----
 
+# Its weights are behind a link out of its directory.
+LINKED = ["linked/model.onnx"]
 RUN = ["--num-runs", "3", "--warmup-runs", "1"]
 BASES: Dict[str, List[str]] = {
     "graph": ["resnet18"],
@@ -181,6 +183,10 @@ def exits(code: int) -> Seen:
     return lambda a, b: a.code == 0 and b.code == code
 
 
+# Refused without it. With it, an engine may still refuse the link.
+FOLLOWED: Seen = lambda a, b: a.code == 4 and b.code != 4
+
+
 def deep_module(r: Result) -> bool:
     return re.search(r"^  layer\d\.\d ", r.out, re.M) is not None
 
@@ -233,6 +239,15 @@ OPTIONS = {
     "config": Sample("train.json"),
     "precision": Sample("fp16"),
     "strict": Sample(base=[SMALL], seen=exits(4)),
+    "follow-symlinks": Sample(base=LINKED, seen=FOLLOWED),
+    "map follow-symlinks": Sample(base=[*LINKED, "--hardware", "t4"], seen=FOLLOWED),
+    "scale follow-symlinks": Sample(base=[*LINKED, "--dim", "batch=1..2"], seen=FOLLOWED),
+    "check follow-symlinks": Sample(base=[*LINKED, "--threshold", "flops:1T"], seen=FOLLOWED),
+    "compare follow-symlinks": Sample(base=[*LINKED, "lenet"], seen=FOLLOWED),
+    "profile follow-symlinks": Sample(base=[*LINKED, *RUN], seen=FOLLOWED, runs=True),
+    "bench follow-symlinks": Sample(base=[*LINKED, *RUN], seen=FOLLOWED, runs=True),
+    "layers follow-symlinks": Sample(base=[*LINKED, *RUN], seen=FOLLOWED, runs=True),
+    "export follow-symlinks": Sample(base=[*LINKED, "-o", "followed.onnx"], seen=FOLLOWED),
     "lens": Sample("fvcore"),
     "training": Sample(),
     "patterns": Sample(base=["gpt2"]),
@@ -621,6 +636,14 @@ def prepare() -> bool:
     (work / "machine.json").write_bytes((ROOT / "tests/data/machine.json").read_bytes())
     (work / "train.json").write_text('{"model": {"net_type": "resnet18", "num_classes": 10}}')
     (work / "tiny.json").write_text('{"model": {"net_type": "lenet", "num_classes": 7}}')
+    (work / "linked").mkdir()
+    subprocess.run(
+        [PROGRAM, "export", "lenet", "-q", "--external-data", "-o", "linked/model.onnx"],
+        cwd=work,
+        check=True,
+    )
+    (work / "linked" / "model.onnx.data").rename(work / "outside")
+    (work / "linked" / "model.onnx.data").symlink_to("../outside")
     (work / "odd" / "unet").mkdir(parents=True)
     (work / "odd" / "model_index.json").write_text(
         '{"_class_name": "StableDiffusionPipeline", "unet": ["diffusers", "UNetOfTomorrow"]}'

@@ -25,3 +25,16 @@ mkfifo piped/config.json piped/model_index.json
 for command in graph pipeline; do
     timeout 60 "$ASSAY" $command piped 2> /dev/null || echo "exit $?"
 done
+echo "---- external data behind a link that leaves the directory"
+mkdir -p one/snapshots/abc one/blobs
+"$ASSAY" export lenet -q --external-data -o one/snapshots/abc/model.onnx
+mv one/snapshots/abc/model.onnx.data one/blobs/hash
+ln -s ../../blobs/hash one/snapshots/abc/model.onnx.data
+"$ASSAY" export one/snapshots/abc/model.onnx -q -o hub.onnx && echo "a cache of the hub is followed"
+mv one/blobs/hash secret
+ln -sf ../../../secret one/snapshots/abc/model.onnx.data
+for command in graph "export -o out.onnx" "compare lenet"; do
+    "$ASSAY" $command one/snapshots/abc/model.onnx -q || echo "exit $?"
+done
+ls out.onnx 2> /dev/null || echo "no file"
+"$ASSAY" export one/snapshots/abc/model.onnx -q --follow-symlinks -o out.onnx && cmp hub.onnx out.onnx
