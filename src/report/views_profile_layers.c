@@ -219,7 +219,7 @@ static field_value time_groups_of(const view *v)
 /* ---- the slowest layers ---- */
 
 static const view_column time_columns[] = {
-    VIEW_TEXT("layer", "{name:name}", .min = 16),
+    VIEW_TEXT("layer", "{name:name}", .min = 24),
     VIEW_TEXT("type", "{type:text}", .keep = true, .min = 8, .tone = TONE_DIM),
     VIEW_NUMBER("time", "{time_ms:ms}", .keep = true, .tone = TONE_STRONG),
     VIEW_TEXT("", "± {time_std_ms:ms}", .drop = 1, .tone = TONE_DIM),
