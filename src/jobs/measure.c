@@ -444,7 +444,8 @@ static assay_status complain(assay_status s, const assay_error *first, uint32_t 
                              assay_error *err)
 {
     if (failed > 1)
-        return err_fail(err, s, "%s (%u more configurations failed)", first->message, failed - 1);
+        return err_fail(err, s, "%s (%u more configuration%s failed)", first->message, failed - 1,
+                        TEXT_S(failed - 1));
     return err_fail(err, s, "%s", first->message);
 }
 
