@@ -34,7 +34,7 @@ typedef struct advise_case {
 typedef struct advise_facts {
     advise_case cases[ADVISE_CHANGES];
     uint64_t cores;            /* of this machine; 0: not known */
-    str device;                /* that was named beside the model, where nothing is mapped */
+    str device;                /* given with the model, if nothing is mapped */
     double device_memory;      /* its bytes; 0: none was named, or not known */
     bool done[ADVISE_CHANGES]; /* what was requested is no news */
     bool placed_alike; /* the first row of the mapping is at the profile's own batch and width */
@@ -80,7 +80,7 @@ void advise_times(sbuf *b, double ratio);               /* "1.64 times" */
  * as they are stored. */
 struct roofline_model;
 void advise_know_mapped(const struct roofline_model *m, const profile *p, advise_facts *f);
-/* What the requested user, and whether times of the first row may be set beside bytes of the profile. */
+/* What the user requested, and whether times of the first row may be combined with bytes of the profile. */
 void advise_know_asked(const struct roofline_model *m, const bool precisions[DEVICE_PRECISIONS],
                        const profile *p, advise_facts *f);
 

@@ -183,7 +183,7 @@ bool advise_threads(advise *a)
     return true;
 }
 
-/* ---- a layer that is slower than its kin ---- */
+/* ---- a layer that is slower than others of its type ---- */
 
 static double rate_of(const profile_layer *l)
 {

@@ -72,7 +72,7 @@ static void whole_tensors(const op_ctx *c, op_cost *k)
         k->written[o] = count_tensor_bytes(&c->out[o], IR_UNDEFINED);
 }
 
-/* A weight that lies quantised in a file is read as it lies there, whatever precision is requested. */
+/* A weight that is stored quantised is read in that form, whatever precision is requested. */
 static uint64_t as_stored(const ir_tensor *t, uint64_t stored, uint64_t bytes)
 {
     return (uint64_t)((double)bytes / (double)t->size_bytes * (double)stored + 0.5);
@@ -647,7 +647,7 @@ static void describe_model(counter *x)
     p->architecture.parameters_not_in_graph = m->parameters_not_in_graph;
 }
 
-/* What a reader of the profile wants beside the figures. */
+/* Additional information for readers of the profile. */
 static assay_status add_details(counter *x, assay_error *err)
 {
     TRY(break_down(x, err));

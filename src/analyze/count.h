@@ -7,7 +7,7 @@
 #include "analyze/infer.h"
 #include "profile/profile.h"
 
-/* A lens turns the cost vector of a node into what somebody calls FLOPs. */
+/* A convention converts the cost vector of a node to FLOPs. */
 typedef struct lens {
     const char *name;
     const char *unit; /* "FLOP", "MAC", ... */
@@ -44,7 +44,7 @@ void count_node(infer_result *r, const op_ctx *c, ir_dtype precision, op_cost *k
 /* The type that a layer is shown as: "conv#d" with the spatial rank of its first input, "conv2d". */
 str count_type(const op_row *row, int rank, arena *a);
 
-/* What assay itself counts, whatever lens is shown: intensity is about real operations. */
+/* The counts of assay, whatever convention is shown: intensity is based on real operations. */
 uint64_t count_flops(const profile_ops *o);
 /* Bytes of a value, floats at `precision` unless it is IR_UNDEFINED; 0 when its size is not known. */
 uint64_t count_tensor_bytes(const op_info *x, ir_dtype precision);

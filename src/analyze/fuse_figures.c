@@ -304,7 +304,7 @@ static uint64_t unpooled_bytes(const flow *f)
     return sum;
 }
 
-/* The figures go into an arena of their own: the groups are not kept. */
+/* The totals have their own arena, because the groups are not kept. */
 static assay_status take_potential(const flow *f, const pattern_list *patterns, fuse_strategy s,
                                    profile *scratch, profile_potential *out, assay_error *err)
 {

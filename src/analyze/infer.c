@@ -154,7 +154,7 @@ static assay_status check_arity(const ir_node *n, const op_row *row, assay_error
                          n->n_inputs < row->min_in ? row->min_in : row->max_in);
 }
 
-/* An operator that its opset does not have yet: engines will refuse the file; the count stands. */
+/* An operator that its opset does not have: engines will refuse the file; the count is valid. */
 static void note_newer(infer_result *r, const ir_node *n, const op_row *row)
 {
     int since = 0;

@@ -207,7 +207,7 @@ static bool enter_path(field_reader *r, str key, uint64_t index)
     return true;
 }
 
-/* A failure keeps its place. */
+/* A failure keeps its position. */
 static void leave_path(field_reader *r)
 {
     if (!r->s.failed)

@@ -13,7 +13,7 @@ typedef struct file_info {
     int64_t mtime_ns;
 } file_info;
 
-/* Never fails: a path that cannot be asked about does not exist. */
+/* Never fails: a path that cannot be examined does not exist. */
 file_info file_stat(const char *path);
 
 /* Refuses what is there and no regular file: reading a pipe would wait for ever. For names that a folder or file

@@ -229,7 +229,7 @@ assay_status file_out_hole(file_out *f, uint64_t n, assay_error *err)
     return ASSAY_OK;
 }
 
-/* A hole at the end has no length until the file is told its own. */
+/* A hole at the end has no length until the file is truncated to its size. */
 static assay_status finish(file_out *f, assay_error *err)
 {
     TRY(flush_buffer(f, err));

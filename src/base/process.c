@@ -75,7 +75,7 @@ static bool drain_output(int fd, int64_t until_ms, size_t max_bytes, process_res
     }
 }
 
-/* A child that closed its streams but lives on is given the rest of the time. */
+/* A child that closed its streams but still runs may use the rest of the time. */
 static int wait_for(pid_t child, int64_t until_ms, process_result *r)
 {
     int status = 0;

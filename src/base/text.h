@@ -22,8 +22,8 @@ void text_bytes(sbuf *b, uint64_t v);
 /* The end of a noun after a number: "1 layer", "2 layers". */
 #define TEXT_S(n) ((n) == 1 ? "" : "s")
 
-/* Appends a name from a file so that a terminal shows it and never obeys it: control bytes and
- * broken UTF-8 become visible escapes (\x1b), valid UTF-8 passes. */
+/* Appends a name from a file so that it is safe for a terminal: control bytes and broken UTF-8 become visible escapes
+ * (\x1b), valid UTF-8 passes. */
 void text_safe(sbuf *b, str name);
 /* text_safe into cap bytes with a NUL; what does not fit is cut between characters and ends in "…". */
 void text_safe_into(char *buf, size_t cap, str name);

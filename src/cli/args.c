@@ -280,7 +280,7 @@ static void put_stem(const char *model, char *out, size_t cap)
             *c = '_';
 }
 
-/* Of --output-dir: every format that is for keeps, or the requested one. */
+/* Of --output-dir: every file format, or the requested one. */
 static bool belongs_in_folder(const cli_args *a, const char *format)
 {
     if (a->output.format)

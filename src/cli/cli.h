@@ -164,7 +164,7 @@ int cli_allow_options(const cli_args *a, const char *names, const char *who);
 /* "assay: <sentence>" on stderr; returns the exit code. */
 int cli_complain(const assay_error *err);
 int cli_complain_text(assay_status code, const char *fmt, ...) ASSAY_PRINTF(2, 3);
-/* Writes to stdout. A reader that has gone away is not a failure; a full disk is. */
+/* Writes to stdout. A closed pipe is not a failure; a full disk is. */
 int cli_print(const void *p, size_t n);
 /* Flushes what the stdio functions wrote to stdout; the exit code. */
 int cli_flush(void);

@@ -58,7 +58,7 @@ static bool was_run(const comparing *c, size_t i)
     return i == 0 || !(cli_number(c->result, "measured.%zu.runs", i - 1) <= 0);
 }
 
-/* The runs of every model, one beside the other. */
+/* The runs of every model. */
 static int keep_runs(const cli_args *a, comparing *c)
 {
     int code = ASSAY_OK;

@@ -272,7 +272,7 @@ static void put_zsh_text(const char *text)
     }
 }
 
-/* ":value:(a b c)", with paths beside the words where both are offered. */
+/* ":value:(a b c)", with paths in addition to words if both are offered. */
 static void put_zsh_offer(const cli_command *c, const char *what, const char *values)
 {
     const value_set *set = find_set(values);

@@ -113,7 +113,7 @@ static void put_json(const assay_device_info *d, bool first)
 
 enum { DEVICE_COLUMNS = 2 + ASSAY_DEVICE_PRECISIONS + 5 };
 
-/* What fewest ask for goes first where the screen is narrow. */
+/* The least needed columns are dropped first on a narrow terminal. */
 static void device_columns(cli_column *c)
 {
     static const char *const rare[] = {"tf32", "fp8"};

@@ -24,7 +24,7 @@ static bool on_sample(void *ctx, const assay_watch_sample *s)
     if (s->read_bytes != UINT64_MAX)
         snprintf(disk, sizeof disk, "  disk %.1f/%.1f MiB", (double)s->read_bytes / 1048576,
                  (double)s->written_bytes / 1048576);
-    if (s->cpu_percent >= 0) /* else what was told last stays */
+    if (s->cpu_percent >= 0) /* else the last value stays */
         snprintf(l->processor, sizeof l->processor, "%.0f %%", s->cpu_percent);
     snprintf(text, sizeof text,
              "  %.1f s  processor %5s  memory %.1f MiB  %llu thread%s%s  faults %llu", s->time_s,

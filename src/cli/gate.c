@@ -116,7 +116,7 @@ static int write_junit(cli_gate *g, const assay_result *v, cli_args *a)
     return code;
 }
 
-/* Below another result only people are told; a script has the exit code. */
+/* After another result, the verdicts are printed on the console only; scripts use the exit code. */
 static int show_below(const assay_result *v, cli_job *j)
 {
     view w = {0};

@@ -176,7 +176,7 @@ static bool is_for_people(const char *format)
     return format && (strcmp(format, "html") == 0 || strcmp(format, "md") == 0);
 }
 
-/* The instant answer does without, unless it is requested (--advice) or becomes a report. */
+/* graph omits recommendations unless they are requested (--advice) or the output is a report. */
 static bool wants_advice(const cli_job *j)
 {
     bool report = is_for_people(j->stdout_format);

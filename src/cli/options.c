@@ -166,7 +166,7 @@ static assay_status store_library(cli_args *a, const assay_option_info *o, const
     assay_status s = assay_options_set(a->options, o->name, value, &inner);
     if (s == ASSAY_OK)
         return ASSAY_OK;
-    /* The library speaks of "batch", the user typed "--batch". */
+    /* Messages of the library name "batch"; the user typed "--batch". */
     bool names_it = strncmp(inner.message, o->name, strlen(o->name)) == 0;
     snprintf(err->message, sizeof err->message, "%s%.700s", names_it ? "--" : "", inner.message);
     err->code = s;

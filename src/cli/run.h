@@ -6,7 +6,7 @@
 
 #include "cli/job.h"
 
-/* From now on Ctrl-C asks for an end; a second one ends the program at once. */
+/* From now on Ctrl-C requests an end; a second one ends the program at once. */
 void cli_catch_interrupt(void);
 bool cli_interrupted(void *ctx);
 

@@ -87,7 +87,8 @@ bool cli_color(int when)
     return isatty(STDOUT_FILENO) && !(no && *no) && !(term && strcmp(term, "dumb") == 0);
 }
 
-/* The variables are asked, not setlocale(): reading locale files would cost more than a small model. */
+/* Reads environment variables instead of setlocale(), because reading locale files takes longer than analysing a
+ * small model. */
 bool cli_utf8(void)
 {
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};

@@ -25,7 +25,7 @@ typedef struct asking {
     const profile *p;
     advise_facts *f;
     arena *arena;
-    assay_error refused; /* why a change was not taken; nobody asks */
+    assay_error refused; /* why a change was not accepted; unused */
 } asking;
 
 static void take_case(asking *x, advise_change which, assay_result *of, str change, double times)

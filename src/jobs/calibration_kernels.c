@@ -133,8 +133,7 @@ static double node_seconds(const study *s, uint32_t node, double *work)
     return n ? stats_quantile(work, n, LOW_QUANTILE) : 0;
 }
 
-/* What the engine put in by itself (layout changes, copies) is booked to the next layer in order, for whose sake
- * it is done; what comes last, to the last. */
+/* Kernels that the engine inserted (layout changes, copies) are attributed to the next layer, or to the last one. */
 static void book(study *s)
 {
     job_kernels *out = s->out;

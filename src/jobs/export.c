@@ -80,7 +80,7 @@ static assay_status write_model(const assay_model *m, ir_model *ir, const char *
     return ASSAY_OK;
 }
 
-/* Weights that a file should hold are needed now: making some up is only for who asks for it. */
+/* Weights that the file should contain are needed now. Random ones are used only on request. */
 static assay_status check_weights(const ir_model *ir, const assay_options *o, assay_error *err)
 {
     if (o->model.seed || o->export.holes || ir->foreign)
@@ -97,8 +97,7 @@ static assay_status check_weights(const ir_model *ir, const assay_options *o, as
     return ASSAY_OK;
 }
 
-/* What changes a model is done to a copy of one that came from a file; a built-in architecture is built
- * again for the next who asks. */
+/* Changes are made to a copy of a model from a file; a built-in architecture is built again for the next call. */
 assay_status job_export(assay_model *m, const char *path, const assay_options *o, onnx_written *got,
                         assay_error *err)
 {

@@ -112,10 +112,10 @@ assay_status job_scale(assay_model *m, const assay_options *o, arena *a, scaling
 /* This machine, measured. Fills out; what was learnt before and still holds is read into the arena. */
 assay_status job_machine_measure(const assay_options *o, const assay_hooks *hooks, arena *a,
                                  struct machine *out, assay_error *err);
-/* Our counts beside those of other tools. Names or paths; none: the usual ones. Fills out, whose arena is there. */
+/* Counts compared with those of other tools. Names or paths; none: a default list. Fills out, whose arena exists. */
 assay_status job_validate(const char *const *models, size_t n_models, const assay_options *o,
                           struct validation *out, assay_error *err);
-/* Groups and patterns; beside the engine's kernels when the options ask for it. */
+/* Groups and patterns; compared with the engine's kernels if the options request it. */
 assay_status job_fuse(assay_model *model, const assay_options *options, assay_result **out,
                       assay_error *err);
 /* Fills p->fusion->engine; ASSAY_ERR_ENGINE when there is none. */

@@ -267,7 +267,7 @@ typedef struct predicting {
     mapping_calibration *said;
 } predicting;
 
-/* The static profile at a batch, in the graph's own types: so the kernels behind predictions were measured. */
+/* The static profile at a batch, in the types of the graph, as in the measured kernels of the predictions. */
 static assay_status profile_at(mapping_job *j, int64_t batch, arena *a, profile *p,
                                assay_error *err)
 {

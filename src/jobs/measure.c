@@ -20,7 +20,7 @@
 #include "profile/layer_names.h"
 
 #define NS 1e9
-/* The engine needs room beside the plan: its own code, packed weights, scratch of kernels. */
+/* The engine needs memory in addition to the plan: code, packed weights, kernel scratch. */
 #define HEADROOM_BYTES ((uint64_t)64 << 20)
 
 enum { SWEEP_MOST = 16 };
@@ -186,7 +186,7 @@ static void note_made_up(job *j)
                   "Missing weights were replaced by random numbers.");
 }
 
-/* Sizes that hang on the data were counted at their largest; a run may do far less. */
+/* Data-dependent sizes were counted at their maximum; a run may do far less. */
 static void note_bounds(job *j)
 {
     uint64_t n = j->p->accounting.assumed;

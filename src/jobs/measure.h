@@ -79,7 +79,7 @@ assay_status job_outputs_save(const assay_options *o, const profile_config *c, b
 
 typedef struct job_measure_hooks {
     const assay_hooks *caller; /* may be NULL */
-    /* Of each configuration when it is done; NULL: nobody asks. */
+    /* Called after each configuration; may be NULL. */
     void (*measured)(const assay_hooks *caller, const profile_measured *m, const profile_config *c);
 } job_measure_hooks;
 
@@ -123,7 +123,7 @@ assay_status job_measure_plan(const job_layers_request *q, profile *p, assay_err
 assay_status job_measure_cold(assay_model *m, const assay_options *o, const profile_config *c,
                               profile *p, profile_cold *out, assay_error *err);
 
-/* What `code` of a configuration that failed is: by the status and the errno behind it, not by words. */
+/* The `code` of a failed configuration, by its status and errno. */
 const char *job_failure_code(assay_status s, const assay_error *err);
 
 #endif

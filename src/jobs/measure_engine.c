@@ -101,7 +101,7 @@ void job_keep_messages(engine_session *s, profile *p)
     p->measured->engine.device = str_copy(p->arena, str_of(info->device));
 }
 
-/* The number behind "cuda:1"; 0 for everything else. */
+/* The number in "cuda:1"; 0 otherwise. */
 static uint32_t gpu_index(str device)
 {
     uint64_t index;

@@ -141,7 +141,7 @@ static assay_status map_kernels(study *s, assay_error *err)
 
 /* ---- the profile ---- */
 
-/* Layers that no kernel stands for; a layer may be in several. */
+/* Layers without a kernel; a layer may be in several kernels. */
 static uint64_t unmapped(const study *s, uint32_t n_layers)
 {
     bool *seen = ARENA_ARRAY(s->arena, bool, n_layers + 1u);

@@ -61,7 +61,7 @@ static assay_status read_path(const char *path, ir_model **ir, assay_error *err)
         return format_refuse(f, path, err);
     if (info.exists && f && f->reader == FORMAT_FOREIGN)
         return format_read(f, path, JOB_MODEL_BYTES, ir, err);
-    /* What is not recognised is taken for ONNX; the reader says so when it is not. */
+    /* Unrecognised files are read as ONNX; the reader reports an error if they are not. */
     return onnx_read_file(path, &opt, ir, err);
 }
 

@@ -41,7 +41,7 @@ typedef struct job_range { /* --dim NAME=A..B, of scale */
     uint32_t n_values;
 } job_range;
 
-/* Called by an analysis with what it has inferred and counted, while it is there. */
+/* Called by an analysis with its inferred and counted data, which is valid during the call. */
 typedef struct job_beside {
     assay_status (*take)(void *ctx, infer_result *r, const counted *of, const profile *p,
                          assay_error *err);

@@ -126,7 +126,7 @@ static assay_status raise_opset(ir_model *m, const job_precision *q, arena *a, i
     return infer_run(m, q->shapes, a, r, err);
 }
 
-/* Nothing could be converted, and a newer opset that might have helped was out of reach: both are said. */
+/* Nothing could be converted, and the model could not be raised to a newer opset: the message says both. */
 static assay_status with_reason(assay_status s, const assay_error *why, assay_error *err)
 {
     if (s != ASSAY_ERR_UNSUPPORTED || why->code != ASSAY_ERR_UNSUPPORTED)

@@ -124,8 +124,8 @@ static assay_status ask_all(scaling_ask *a, const assay_options *o, scale_work *
     return arena_failed(s->arena) ? err_no_memory(err) : ASSAY_OK;
 }
 
-/* A name that is no size was taken for a parameter of the architecture, and that refused it: its sentence
- * names parameters alone. */
+/* A name that is not a size was treated as a parameter of the architecture and refused; that message names only
+ * parameters. */
 static assay_status name_sizes(const scaling_ask *a, assay_status status, assay_error *err)
 {
     bool parameter = false;

@@ -84,7 +84,7 @@ static void run_loop(member *m, const ceiling_probe *p, uint64_t rounds)
         move_data(m, p, rounds);
 }
 
-/* The others are on their way: burns a little, so that nobody starts from sleep. */
+/* Spins until the others arrive, so that no thread starts from sleep. */
 static void meet(ceiling_team *t)
 {
     __atomic_sub_fetch(&t->waiting, 1, __ATOMIC_ACQ_REL);

@@ -98,7 +98,7 @@ static void take_sample(const ceiling_probe *p, series *s, const ceiling_clock *
     }
 }
 
-/* As much time for each, so that what passes quickly is asked more often. */
+/* Equal time for each, so that short probes run more often. */
 static void visit(const ceiling_probe *p, series *s, const ceiling_clock *clock)
 {
     uint32_t most = p->brief ? SAMPLES_BRIEF : SAMPLES_MOST;
@@ -255,7 +255,7 @@ static uint64_t cache_bytes(const plan *p)
     return bytes;
 }
 
-/* A set that a core's own caches hold: nobody else uses them, and no cache is nearer. */
+/* A working set in a core's private caches. */
 static bool is_private(const plan *p, uint64_t set_bytes)
 {
     const topology_cache *c = topology_data_cache(&p->m->where, 2);
@@ -337,7 +337,7 @@ static void add_flows(plan *p, unsigned threads)
     add_level(p, "DRAM", threads, set_in_memory(p, threads));
 }
 
-/* From 4 KiB on in doublings; quick machines are asked at every other. */
+/* Doubles from 4 KiB; with --quick every second size. */
 static void add_curve(plan *p)
 {
     uint64_t last = set_in_memory(p, 1);

@@ -157,7 +157,7 @@ static void keep_rates(const profile *p, profile_config *c)
 assay_status turns_describe(const interleave_series *s, const profile *of, arena *a,
                             profile_config *c, assay_error *err)
 {
-    set_use(s, &c->use); /* memory of models that share a process is nobody's own */
+    set_use(s, &c->use); /* memory of models in one process cannot be separated */
     c->session_ms = s->session_ms;
     if (!warmup_keep(&s->warmup, a, c))
         return err_no_memory(err);

@@ -11,10 +11,10 @@ assay_status compare_saved_times(const profile *base, const profile *now, double
 /* By turns in one process, whose runs both profiles hold. */
 void compare_turns(const interleave_series *base, const interleave_series *now, double tolerance,
                    comparison_timing *out);
-/* Every run of the one beside every run of the other. */
+/* Every run of one compared with every run of the other. */
 void compare_instructions(const profile *base, const profile *now, comparison_timing *out);
 
-/* What turns tell of a configuration; the rest stays untold. `of` is what a run computes. */
+/* Sets the values of a configuration that turns provide; the others are unknown. `of` is what a run computes. */
 assay_status turns_describe(const interleave_series *s, const profile *of, arena *a,
                             profile_config *c, assay_error *err);
 

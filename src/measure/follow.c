@@ -23,7 +23,7 @@ typedef struct following {
     profile_watch_sample *list; /* [FOLLOW_SAMPLES] */
     uint32_t n;
     uint64_t begin_ns, interval_ns, last_ns, taken;
-    uint64_t told_ns, told_cpu_ns; /* when processor time was told last, and what it was */
+    uint64_t told_ns, told_cpu_ns; /* time and value of the last CPU time reading */
     double resident_sum;
     system_tree first, last;
     bool ended;
@@ -58,7 +58,7 @@ static void raise_to(uint64_t *most, uint64_t v)
     *most = v > *most ? v : *most;
 }
 
-/* Cumulative figures of a tree fall when a child ends that nobody waited for. */
+/* Cumulative values of a tree fall when a child ends without being waited for. */
 static uint64_t since(uint64_t now, uint64_t then)
 {
     if (now == PROFILE_NOT_TOLD || then == PROFILE_NOT_TOLD)
@@ -66,7 +66,7 @@ static uint64_t since(uint64_t now, uint64_t then)
     return now > then ? now - then : 0;
 }
 
-/* Processor time is counted in ticks: looks that follow closer than those can tell share one figure. */
+/* CPU time is counted in ticks: samples that are closer together share one value. */
 static double cpu_percent_until(following *f, const system_tree *t, uint64_t now)
 {
     double wall_s = (double)(now - f->told_ns) / 1e9;
@@ -151,7 +151,7 @@ static void follow(following *f)
     f->out->interrupted = stopped(f);
 }
 
-/* A child is not left behind alone: Ctrl-C reached it as well, another signal did not. */
+/* The child must not be left running: Ctrl-C has reached it as well, other signals have not. */
 static void bring_home(following *f)
 {
     uint64_t asked = time_now(f);

@@ -132,7 +132,7 @@ static void interval(const gate_question *q, bench_table *t, gate_answer *out)
     assert(out->low <= out->high);
 }
 
-/* The least and the most that stretches of a series tell, as long as its runs hang together. */
+/* The lowest and highest value of blocks of a series whose length is that of its correlation. */
 static void range_of_stretches(const gate_question *q, const side *s, double *work, double *least,
                                double *most)
 {
@@ -147,8 +147,8 @@ static void range_of_stretches(const gate_question *q, const side *s, double *wo
     }
 }
 
-/* Runs that drift or come in groups: what is drawn from them hides how far the groups lie apart. The interval holds
- * every stretch of the one beside every stretch of the other. */
+/* Runs that drift or come in groups: resampling hides the distance of the groups. The interval covers every block of
+ * one series divided by every block of the other. */
 static void widen(const gate_question *q, bench_table *t, gate_answer *out)
 {
     double base_least, base_most, now_least, now_most;
@@ -165,7 +165,7 @@ static bool is_dependent(const bench_table *t)
     return t->base.effective < EFFECTIVE_LEAST || t->now.effective < EFFECTIVE_LEAST;
 }
 
-/* The interval decides, whatever the runs are like; only one that decides nothing asks for a reason. */
+/* The interval decides, whatever the runs are like. A reason is needed only if it is inconclusive. */
 static void decide(const gate_question *q, bool dependent, gate_answer *out)
 {
     assert(q->tolerance >= 0 && q->allowance >= 0);
@@ -183,7 +183,7 @@ static void decide(const gate_question *q, bool dependent, gate_answer *out)
                                                                           : GATE_NOISE;
 }
 
-/* A P99 of fifty runs is one run: whatever it says, the next fifty will say something else. */
+/* The P99 of fifty runs is a single run and not reproducible. */
 static uint32_t needed(const gate_question *q)
 {
     return q->what == RUNS_QUANTILE && q->quantile < 1

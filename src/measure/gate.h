@@ -40,11 +40,11 @@ typedef struct gate_question {
 
 typedef enum gate_reason {
     GATE_CLEAR,
-    GATE_NOISE,    /* the interval holds the limit */
-    GATE_SESSIONS, /* all of it is between the tolerance and what two sessions may differ by */
-    GATE_FEW_RUNS, /* below GATE_RUNS_LEAST */
-    GATE_FEW_TAIL, /* too few runs beyond the quantile */
-    GATE_DEPENDENT, /* as GATE_NOISE, of runs that hang together so much that few independent ones remain */
+    GATE_NOISE,     /* the interval holds the limit */
+    GATE_SESSIONS,  /* all of it is between the tolerance and what two sessions may differ by */
+    GATE_FEW_RUNS,  /* below GATE_RUNS_LEAST */
+    GATE_FEW_TAIL,  /* too few runs beyond the quantile */
+    GATE_DEPENDENT, /* as GATE_NOISE, for runs so correlated that few independent ones remain */
 } gate_reason;
 
 typedef struct gate_answer {

@@ -228,7 +228,7 @@ static void decide(double tolerance, bool dependent, gate_answer *out)
         out->reason = dependent ? GATE_DEPENDENT : GATE_NOISE;
 }
 
-/* Rounds that hang together are too few to tell a deviation: the interval is all that they showed. */
+/* Correlated rounds are too few for a deviation: the interval is the range of all rounds. */
 static void take_range(const double *logs, uint32_t n, gate_answer *out)
 {
     double least = logs[0], most = logs[0];

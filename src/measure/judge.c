@@ -110,7 +110,7 @@ static str why_of(const judging *j, const gate_answer *g)
     return (str){0};
 }
 
-/* The gate speaks of time; a rate is its inverse. */
+/* The gate compares times; a rate is the inverse. */
 static void take_answer(judging *j, bool rate, verdict_row *row, const gate_answer *g)
 {
     bool tested = g->reason != GATE_FEW_RUNS && g->reason != GATE_FEW_TAIL;
@@ -138,7 +138,7 @@ static assay_status judge_runs(judging *j, const metric_row *m, verdict_row *row
     return ASSAY_OK;
 }
 
-/* Every run of the one beside every run of the other: there is no chance to allow for. */
+/* Every run of one compared with every run of the other: no allowance for chance is needed. */
 static void judge_instructions(const judging *j, verdict_row *row)
 {
     const profile_use *a = &profile_smallest(j->q->now)->use;
@@ -219,7 +219,7 @@ str judge_opinion(arena *a, double ratio)
                                     : "less work");
 }
 
-/* A second opinion beside what the clock says. */
+/* Instructions, in addition to the times. */
 static void add_opinion(judging *j)
 {
     metric_value now, base;
@@ -229,7 +229,7 @@ static void add_opinion(judging *j)
     judge_add_note(j, judge_opinion(j->a, now.v / base.v));
 }
 
-/* A tolerance that nothing is judged by is a slip. */
+/* A tolerance that is not used is an error. */
 static assay_status check_tolerances(const judging *j, assay_error *err)
 {
     for (uint32_t i = 0; i < j->q->n_tolerances; i++) {

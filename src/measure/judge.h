@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "profile/verdicts.h"
 
-/* Two sessions of one model differ by some of this, whatever their runs say: memory lies elsewhere, threads sit on
- * other cores, the clock is another. A regression must be beyond the tolerance and it. */
+/* Two sessions of one model may differ by this, regardless of their runs: other memory addresses, other cores,
+ * another clock frequency. A regression must be beyond the tolerance and it. */
 #define JUDGE_SESSION_SHARE 0.015
 
 typedef struct judge_request {

@@ -129,7 +129,7 @@ static void note_time(judging *j)
                               "includes changes in machine state."));
 }
 
-/* Another version of the engine is a reason to ask, not a reason not to answer. */
+/* Another version of the engine is worth a note but does not prevent a verdict. */
 void judge_contexts(judging *j)
 {
     const profile *a = j->q->now, *b = j->q->base;

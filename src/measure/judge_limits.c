@@ -50,7 +50,7 @@ static bool quantile_interval(const profile_config *c, double q, double *low, do
     return true;
 }
 
-/* Runs that tell no interval of their mean tell from where to where they reach. */
+/* Runs without an interval of the mean are represented by their range. */
 static void mean_interval(const profile_config *c, double *low, double *high)
 {
     bool told = isfinite(c->latency.ci95_low) && isfinite(c->latency.ci95_high);

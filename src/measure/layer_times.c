@@ -9,8 +9,8 @@
 
 enum { CHAIN_RUNS_MOST = 64 };
 
-/* Mean kernel time and whole time of each run of the chain after its warm-up. Single kernels are told in
- * whole microseconds, so medians are taken of runs, not of kernels. */
+/* Mean kernel time and whole time of each run of the chain after its warm-up. Single kernels are reported in whole
+ * microseconds, so medians are taken over runs, not kernels. */
 static uint32_t per_run(const trace *t, uint32_t from, double *kernel_us, double *run_us)
 {
     uint32_t n = 0;

@@ -139,7 +139,7 @@ static assay_status warm_up(bench *b, assay_error *err)
         s = err_no_memory(err);
     warmup_result_free(&r);
     TRY(s);
-    /* Every other thread's first run makes memory of its own. */
+    /* The first run of every other thread allocates its own memory. */
     for (uint32_t i = 1; i < b->n_jobs && !interrupted; i++) {
         TRY(engine_job_run(b->jobs[i], err));
         engine_job_drop(b->jobs[i]);

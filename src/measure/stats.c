@@ -120,7 +120,7 @@ uint64_t stats_runs_needed(double q, double confidence)
     return (uint64_t)ceil(log(1 - confidence) / log(q) - 1e-9);
 }
 
-/* Half the width of the interval of the mean; 0 of a single run, which tells none. */
+/* Half the width of the interval of the mean; 0 for a single run. */
 static double half_width(const double *x, uint32_t n, double std, double *effective)
 {
     double tau = stats_autocorrelation_time(x, n);
@@ -129,7 +129,7 @@ static double half_width(const double *x, uint32_t n, double std, double *effect
     if (n < 2)
         return 0;
     double independent = *effective < 2 ? 2 : *effective;
-    /* The variance estimate itself falls short by about tau/n when runs hang together. */
+    /* The variance estimate is too low by about tau/n if runs are correlated. */
     double unbiased = std * sqrt((double)n / (n - tau < 1 ? 1 : n - tau) * (n - 1) / n);
     return stats_t95(independent - 1) * unbiased / sqrt(independent);
 }
@@ -156,7 +156,7 @@ void stats_describe(const double *x, uint32_t n, double *work, profile_stats *ou
     out->p99 = stats_quantile(work, n, 0.99);
     assert(out->min <= out->p50 && out->p50 <= out->p99 && out->p99 <= out->max);
     double half = half_width(x, n, out->std, &out->effective_runs);
-    /* An interval that reaches below no time at all says that these runs tell none. */
+    /* An interval that reaches below zero is not meaningful. */
     bool told = n > 1 && (half < out->mean || half == 0);
     out->ci95_low = told ? out->mean - half : (double)NAN;
     out->ci95_high = told ? out->mean + half : (double)NAN;

@@ -22,9 +22,9 @@ double stats_quantile(const double *sorted, uint32_t n, double q);
 double stats_spread(const double *sorted, double *work, uint32_t n);
 /* Of a series in the order it was measured; at least 1, at most n. */
 double stats_autocorrelation_time(const double *x, uint32_t n);
-/* The same, rather too large than too small, for whoever must not take few independent runs for many: at least
- * that of an AR(1) series whose coefficient is the one measured, corrected for what short series hide
- * (Marriott and Pope 1954) and half a standard error more. */
+/* A conservative estimate, for callers that must not overestimate the number of independent runs: at least that of an
+ * AR(1) series whose coefficient is the one measured, corrected for what short series hide (Marriott and Pope 1954)
+ * and half a standard error more. */
 double stats_autocorrelation_upper(const double *x, uint32_t n);
 /* Quantile of Student's t for a two-sided 95 % interval; df may be a fraction. */
 double stats_t95(double df);
@@ -35,8 +35,7 @@ uint64_t stats_runs_needed(double q, double confidence);
 void stats_describe(const double *x, uint32_t n, double *work, profile_stats *out);
 /* Whether a run is slow enough to be named: 3.5 spreads and a twentieth above the median. */
 bool stats_is_outlier(double x, double median, double spread);
-/* How far the last third of a series lies from its first third, as a share of the median; 0 when the
- * difference is within what chance gives. */
+/* Distance of the last third of a series from its first third, as a share of the median; 0 if it is within chance. */
 double stats_drift(const double *x, uint32_t n, double *work);
 
 /* 0 of none. */

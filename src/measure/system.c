@@ -31,7 +31,7 @@ static uint64_t read_number(const char *root, const char *path)
     return v;
 }
 
-/* The number behind "key" at the beginning of a line. */
+/* The number after "key" at the beginning of a line. */
 static uint64_t number_after(const char *text, const char *key)
 {
     size_t n = strlen(key);

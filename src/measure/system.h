@@ -22,7 +22,7 @@ uint64_t system_resident_peak(const char *root);
 /* Sets the mark to what is resident now. Where the system does not allow it, the mark stays as it is. */
 void system_resident_peak_reset(const char *root);
 
-/* Memory that can be had without swapping: MemAvailable, or less where a control group says so. */
+/* Memory that is available without swapping: MemAvailable, or less where a control group says so. */
 uint64_t system_available(const char *root);
 
 typedef struct system_ticks {
@@ -69,7 +69,7 @@ typedef struct system_tree {
     uint64_t voluntary, involuntary; /* of those that live */
     profile_io io;                   /* NOT_TOLD when one of them does not let us look */
 } system_tree;
-/* False when the process is not there any more. */
+/* False if the process has ended. */
 bool system_tree_now(const char *root, int64_t pid, system_tree *out);
 /* Its name, 15 letters at most; "" if it does not exist. */
 void system_process_name(const char *root, int64_t pid, char *buf, size_t cap);

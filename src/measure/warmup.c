@@ -53,7 +53,7 @@ bool warmup_keep(const warmup_result *r, arena *a, profile_config *to)
     return !arena_failed(a);
 }
 
-/* Room for one more duration: made between runs, where nobody looks at the clock. */
+/* Grows the list of durations, between runs, when no time is measured. */
 static assay_status make_room(warmup_result *r, uint32_t *room, assay_error *err)
 {
     if (r->runs < *room)

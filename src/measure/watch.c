@@ -14,7 +14,7 @@
 #define DEFAULT_INTERVAL_NS 10000000u
 #define GPU_INTERVAL_NS     100000000u /* the driver renews its figures no more often */
 
-/* Sums and highest of what a GPU told. */
+/* Sums and maxima of the GPU counters. */
 typedef struct gpu_sums {
     double percent, memory_percent, power_w;
     uint32_t n_percent, n_memory, n_power;

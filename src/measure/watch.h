@@ -40,7 +40,7 @@ void watch_free(watch *w); /* stops it too; NULL is allowed */
 
 /* After watch_stop(). In order of time. */
 const watch_tick *watch_ticks(const watch *w, uint32_t *n);
-/* What the GPU told since watch_gpu_clear(); from any thread. */
+/* GPU counters since watch_gpu_clear(); from any thread. */
 void watch_gpu(watch *w, profile_gpu_use *out);
 void watch_gpu_clear(watch *w);
 /* A look right now, by the caller. */

@@ -54,7 +54,7 @@ const char *const bound_words[] = {"memory-bound", "compute-bound", NULL};
 
 /* ---- of results ---- */
 
-/* Models that share a process have no memory of their own. */
+/* The memory of models in one process cannot be separated. */
 config_bands config_bands_of(const profile_measured *of, const profile_config *c)
 {
     config_bands b = {0};

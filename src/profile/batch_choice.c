@@ -66,7 +66,7 @@ static void put_name(sbuf *b, const profile_measured *m, const profile_config *c
         sbuf_printf(b, " of " STR_FMT, STR_ARG(c->precision));
 }
 
-/* Four digits: enough to tell two apart that the rule took for equal. */
+/* Four digits, to distinguish values that the rule treats as equal. */
 static void put_rate(sbuf *b, const profile_measured *m, const profile_config *c)
 {
     double v = profile_rate(m, c);
@@ -135,7 +135,7 @@ void profile_choose_batch(profile_measured *m, uint64_t room_bytes, arena *a)
     sbuf_free(&b);
 }
 
-/* Documents of before the choice was told whole have the batch alone. */
+/* Older documents contain only the batch. */
 const profile_config *profile_chosen(const profile_measured *m)
 {
     const profile_batch_choice *k = &m->choice;

@@ -69,7 +69,7 @@ typedef struct comparison_difference {
     double time_ms; /* NaN: not measured */
 } comparison_difference;
 
-/* A layer of two profiles: what stands behind a difference. */
+/* A layer of two profiles that differs. */
 typedef struct comparison_layer {
     comparison_change change;
     str name; /* in the second, or in the first where it was removed */
@@ -88,7 +88,7 @@ typedef struct comparison_instructions {
     double ratio, low, high;
 } comparison_instructions;
 
-/* How long one takes beside the first. */
+/* Time compared with the first. */
 typedef struct comparison_timing {
     str model, label;
     const char *verdict; /* "faster", "slower", "no difference", "inconclusive", "not run" (why) */
@@ -96,7 +96,7 @@ typedef struct comparison_timing {
     double ratio;        /* of time: above 1 is slower than the first; NaN: not run */
     double low, high;    /* the 99 % interval; NaN: not tested */
     uint32_t runs;
-    str why; /* it cannot be told, and what differs between the two: whole sentences; or empty */
+    str why; /* reasons for an inconclusive verdict, and differences of the contexts, as sentences; or empty */
     comparison_instructions instructions; /* a second opinion */
     str opinion;                          /* what that means, a sentence; or empty */
 } comparison_timing;

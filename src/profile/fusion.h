@@ -45,12 +45,12 @@ typedef struct fusion_reason {
     uint32_t pairs;
 } fusion_reason;
 
-/* Groups beside the kernels of an engine's optimised graph. */
+/* Groups compared with the kernels of an engine's optimised graph. */
 typedef struct fusion_engine {
     bool present;
     str name;
-    uint32_t kernels, own_kernels; /* own: stand for no layer (copies, layout changes) */
-    uint32_t nodes, same_nodes;    /* layers that kernels stand for; of them in equal sets */
+    uint32_t kernels, own_kernels; /* own: without a layer (copies, layout changes) */
+    uint32_t nodes, same_nodes;    /* layers that kernels execute, and how many are in equal sets */
     uint32_t groups, same_groups;  /* groups of such layers; of them equal to a kernel */
     uint32_t pairs_both, pairs_ours, pairs_engine; /* neighbours joined by both, by one alone */
     const fusion_reason *reasons;                  /* most pairs first */

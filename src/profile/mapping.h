@@ -61,7 +61,7 @@ typedef struct mapping_skipped {
     const char *precision;
 } mapping_skipped;
 
-/* What calibrated times stand on. */
+/* Basis of calibrated times. */
 typedef struct mapping_calibration {
     bool present;
     str device; /* whose times they are: the first that was calibrated */

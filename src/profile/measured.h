@@ -19,11 +19,10 @@ typedef struct profile_stats {
     uint64_t runs;
     double mean, std, min, max, median;
     double p50, p90, p95, p99;
-    double ci95_low,
-        ci95_high;            /* of the mean; respects autocorrelation. NaN: these runs tell none */
-    double effective_runs;    /* independent runs that would tell as much */
-    uint64_t p99_runs_needed; /* for the slowest run to bound P99 with 99 % confidence */
-    const char *ci95_absent;  /* profile_settle(): why there is no interval; NULL: there is one */
+    double ci95_low, ci95_high; /* of the mean; respects autocorrelation. NaN: none */
+    double effective_runs;      /* number of independent runs with the same information */
+    uint64_t p99_runs_needed;   /* for the slowest run to bound P99 with 99 % confidence */
+    const char *ci95_absent;    /* profile_settle(): why there is no interval; NULL: there is one */
 } profile_stats;
 
 typedef struct profile_outlier {
@@ -41,7 +40,7 @@ typedef struct profile_resident {
     uint64_t before_anon, peak_anon, before_file, peak_file; /* anonymous and file-backed apart */
     uint64_t arena_in_use, arena_requested, arena_held, arena_peak; /* or NOT_TOLD */
     uint64_t plan_activations; /* what the static plan says for this size */
-    double fragmentation;      /* share of the arena's memory that nobody asked for; or NaN */
+    double fragmentation;      /* unused share of the arena's memory; or NaN */
     /* profile_settle() */
     bool present, has_mb;                                   /* the figures are this model's own */
     uint64_t used_peak, used_average, used_anon, used_file; /* above what was there before */
@@ -65,7 +64,7 @@ typedef struct profile_gpu_use {
         .memory_total = PROFILE_NOT_TOLD, .process_peak = PROFILE_NOT_TOLD             \
     }
 
-/* What the device did by itself in a run, from the engine's trace. */
+/* Device activity in a run, from the engine's trace. */
 typedef struct profile_gpu_event {
     str name;
     bool copy;      /* of memory; else a kernel */
@@ -215,8 +214,7 @@ typedef struct profile_config {
     }
 
 /* Where the time of a run went: the lines sum to run_ms. */
-typedef struct
-    profile_kernel { /* a kernel of the engine that no layer of the model stands behind */
+typedef struct profile_kernel { /* a kernel of the engine without a layer of the model */
     str name, op;
     double time_ms;
 } profile_kernel;
@@ -280,14 +278,14 @@ typedef struct profile_plan_check {
     const profile_moment_measured *moments;
     uint32_t n_moments;
     uint64_t shapes_checked,
-        shapes_equal;  /* outputs whose size the engine told, and the inferred ones */
+        shapes_equal;  /* outputs whose size the engine reported, and the inferred ones */
     str first_unequal; /* node; or empty */
     plan_ledger_row steps[PLAN_LEDGER_MAX]; /* profile_settle() */
     uint32_t n_steps;
     double excess_percent; /* profile_settle(): of the measured peak above the planned one; NaN */
 } profile_plan_check;
 
-/* What `assay machine` measured of the machine that ran the model: the roof that its layers stand under. */
+/* Ceilings of the machine that ran the model, measured by `assay machine`. */
 typedef struct profile_level {
     str name; /* "L1", "L2", "L3", "DRAM" */
     double bytes_per_s;

@@ -48,7 +48,7 @@ static bool counted(const profile *p)
     return p->total_operators || p->total_parameters;
 }
 
-/* Of a pipeline there are totals and no layers behind them. */
+/* A pipeline has totals but no layers. */
 static bool detailed(const profile *p)
 {
     return counted(p) && !p->kind;

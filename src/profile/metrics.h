@@ -22,7 +22,7 @@ typedef enum metric_unit {
 
 typedef field_number metric_value;
 
-/* What of the runs a measured metric is, so that a test can ask the runs themselves. */
+/* How a measured metric is computed from the runs, for statistical tests. */
 typedef enum metric_of_runs { RUNS_NOT, RUNS_MEAN, RUNS_QUANTILE, RUNS_RATE } metric_of_runs;
 
 typedef struct metric_row {
@@ -55,9 +55,9 @@ extern const char *const metric_unit_words[];
 double profile_rate(const profile_measured *m, const profile_config *c);
 /* Peak of resident memory above what was there before the session; 0: not reported. */
 uint64_t profile_used_bytes(const profile_config *c);
-/* Why these runs tell no 95 % interval of their mean: "few-runs" or "scattered"; NULL: they do. */
+/* Why the runs have no 95 % interval of the mean: "few-runs" or "scattered"; NULL: they have one. */
 const char *profile_no_interval(const profile_stats *s);
-/* The dimension of an input that is the batch, as it was found; the first when nobody asked; -1: it has none. */
+/* The dimension of an input that is the batch, as determined; the first if it was not determined; -1: none. */
 int64_t profile_input_batch(const profile *p, uint32_t input);
 /* The configuration that `latency` is of: the smallest batch that ran; NULL when none did. */
 const profile_config *profile_smallest(const profile *p);

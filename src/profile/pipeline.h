@@ -86,7 +86,7 @@ typedef struct pipeline_shape {
 } pipeline_shape;
 
 typedef struct pipeline_result {
-    const char *kind; /* "diffusion"; switched off: what the model is, NULL when nobody knows it */
+    const char *kind; /* "diffusion"; disabled: the kind of the model, NULL if unknown */
     bool enabled;     /* false: profiling was switched off, or `partial` */
     bool partial;     /* a component is not counted: totals are those of the others */
     bool counted;     /* false: switched off, and nothing but the model is filled */

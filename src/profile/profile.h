@@ -200,7 +200,7 @@ typedef struct profile_memory_plan {
         *kv_cache; /* of a decoder: "included" in the peak or "excluded"; NULL: it has none */
 } profile_memory_plan;
 
-/* Share of the planned block that lies idle while the most is alive: holes between what is. */
+/* Unused share of the planned block at the peak: holes between live tensors. */
 static inline double profile_plan_fragmentation(const profile_memory_plan *m)
 {
     return m->planned_bytes > m->activations_peak_bytes
@@ -243,7 +243,7 @@ typedef struct profile_advice {
 
 typedef struct profile_context {
     str tool_version, timestamp, command, model_sha256;
-    str view; /* the part of the result that the command is about; empty: all of it */
+    str view; /* part of the result that the command shows; empty: all */
     str os, machine, cpu;
     uint64_t cores, memory_bytes;
     profile_engine engine; /* profile_settle() */
@@ -322,7 +322,7 @@ typedef struct profile {
     bool anything_assumed; /* for --strict */
     const char
         *kind; /* NULL: a model's; "pipeline", "machine": the totals of one (profile_read_kept()) */
-    bool weights_differ; /* the weights on disk are not what the configuration asks for */
+    bool weights_differ; /* the weights on disk do not match the configuration */
     bool
         architecture_changed; /* the size of an input gave weights of a built-in model other shapes */
 } profile;

@@ -121,7 +121,7 @@ static bool settle_values(profile *p)
 static void settle_memory(profile_resident *m, const profile_measured *of, uint64_t batch)
 {
     m->present = m->peak &&
-                 !of->interleaved; /* models that share a process have none of their own */
+                 !of->interleaved; /* the memory of models in one process cannot be separated */
     m->has_mb = m->present && m->run_peak;
     m->used_peak = above(m->peak, m->before_session);
     m->used_average = above(m->average, m->before_session);

@@ -114,7 +114,7 @@ static bool group_patterns(grouping *g, str patterns)
     if (!begin(g))
         return false;
     while (layer_next_pattern(&patterns, &part)) {
-        bool again = map_get(&g->names, part) != MAP_NONE; /* a word that stands twice */
+        bool again = map_get(&g->names, part) != MAP_NONE; /* a duplicate word */
         if (group_of(g, "pattern", part) == MAP_NONE)      /* also what no layer holds */
             return false;
         for (uint32_t i = 0; i < g->p->n_layers && !again; i++)

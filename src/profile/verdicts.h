@@ -10,7 +10,7 @@
 typedef enum verdict_kind {
     VERDICT_PASS,
     VERDICT_IMPROVEMENT,
-    VERDICT_SHOWN, /* there is nothing to judge it by: no part of the answer */
+    VERDICT_SHOWN, /* nothing to compare with: not part of the verdict */
     VERDICT_INCONCLUSIVE,
     VERDICT_REGRESSION,
     VERDICT_MISSED, /* a limit */
@@ -69,7 +69,7 @@ typedef struct verdicts {
     str baseline; /* as the user called it; empty without one */
     str timestamp, baseline_timestamp;
     double tolerance_percent;
-    double allowance_percent; /* beside it, because the baseline is of another session */
+    double allowance_percent; /* in addition, because the baseline is of another session */
     verdict_row *rows;
     uint32_t n;
     uint32_t n_moved;    /* layers */

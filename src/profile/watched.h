@@ -6,9 +6,8 @@
 #include "profile/measured.h"
 
 typedef struct profile_watch_sample {
-    double time_s; /* since the beginning */
-    double
-        cpu_percent; /* since it was told before: 200 is two whole cores; NaN: too short to tell */
+    double time_s;      /* since the beginning */
+    double cpu_percent; /* since the previous sample: 200 is two cores; NaN: too short */
     uint64_t resident, anon, file;
     uint64_t processes, threads;
     uint64_t read_bytes, written_bytes;  /* of the disk, so far */
@@ -18,11 +17,10 @@ typedef struct profile_watch_sample {
 typedef struct profile_watch {
     str command; /* its words, or the name of the process */
     uint64_t pid;
-    int64_t
-        exit_code; /* 128 + signal when one ended it; INT64_MIN: it goes on, or nobody can tell */
+    int64_t exit_code; /* 128 + signal if a signal ended it; INT64_MIN: still running or unknown */
     bool interrupted;
     double interval_s, wall_s, cpu_s;
-    double cpu_percent; /* NaN: it was too short to tell */
+    double cpu_percent; /* NaN: too short */
     uint64_t peak_resident, average_resident, peak_anon, peak_file;
     uint64_t peak_processes, peak_threads;
     uint64_t voluntary_switches, involuntary_switches, minor_faults, major_faults;

@@ -4,7 +4,7 @@
 
 #include "report/report.h"
 
-/* What Markdown or HTML would obey is escaped, mentions (@name) reach nobody, addresses are no links. */
+/* Escapes Markdown and HTML; mentions (@name) and addresses do not become links. */
 void md_text(sbuf *out, str s);
 
 #endif

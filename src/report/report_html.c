@@ -42,7 +42,7 @@ const char *report_page_licenses(void)
 
 /* ---- the data ---- */
 
-/* A comparison beside the profiles that it is of has no view: the page shows it with them. */
+/* A comparison together with its profiles has no view: the page shows it with them. */
 static bool has_view(const result_kind *kind, size_t n_documents)
 {
     return n_documents == 1 || kind != &comparison_kind;

@@ -199,7 +199,7 @@ uint32_t view_limit(const view *v, uint32_t limit)
     return most < TABLE_ROWS ? most : TABLE_ROWS;
 }
 
-/* One row more costs no more room than the line that says so. */
+/* One more row needs no more space than the line that counts it. */
 static uint32_t rows_to_show(const view *v, const view_table_row *row, uint32_t n)
 {
     uint32_t most = view_limit(v, row->limit);

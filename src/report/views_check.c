@@ -39,7 +39,7 @@ static const view_table_row limit_tables[] = {
     {.path = "checks", VIEW_COLUMNS(limit_columns), .mark = "verdict", .order = order_limits},
 };
 
-/* Where there is little room the interval stays: the two values beside it tell the rest. */
+/* The interval is kept on narrow terminals, because the two values explain the rest. */
 static const view_column baseline_columns[] = {
     VIEW_TEXT("Verdict", "{verdict:text}", .min = 15),
     VIEW_TEXT("Metric", "{title:text}", .min = 17, .drop = 1),

@@ -337,7 +337,7 @@ static void name_models(view *v)
     sbuf_free(&b);
 }
 
-/* Figures that are not exact must not stand beside others as if they were. */
+/* Values that are not exact must not look like exact ones. */
 static void begin_comparison(view *v)
 {
     field_value list = fields_get(&v->root, "models");

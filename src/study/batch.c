@@ -356,7 +356,7 @@ static void say_absent(asking *x, batch_rule *out)
                               x->said);
 }
 
-/* Three planes that nothing binds together: they are the colours of one picture all the same. */
+/* Three planes without a connection are still the colours of one image. */
 static bool is_loose_picture(const asking *x, bool proven)
 {
     const ir_type *t = type_of(x, x->lead);

@@ -25,7 +25,7 @@ typedef struct batch_rule {
     const int *axes; /* [inputs] as infer_options.batch_axes; NULL: the first dimension of all */
     uint32_t n;
     bool present;  /* some input has one */
-    bool image;    /* there is none, and the input is one picture */
+    bool image;    /* there is none, and the input is one image */
     int64_t fixed; /* the size that the file fixes; -1: it is open, or there is none */
     batch_certainty certainty;
     str why; /* a clause: "dimension 0 of 'x' is called 'batch'" */
@@ -45,7 +45,7 @@ assay_status batch_find(const batch_question *q, arena *a, batch_rule *out, assa
 /* The dimension of an input, of this rank, that is the batch; -1: it has none. */
 int batch_axis(const batch_rule *b, uint32_t input, int rank);
 
-/* Tells the profile, whose inputs are there. */
+/* Sets the profile, whose inputs are known. */
 void batch_describe(const batch_rule *rule, profile *p);
 
 #endif

@@ -265,7 +265,7 @@ static bool is_usable(const profile_config *c)
 
 typedef VEC(capacity_plan) plan_list;
 
-/* What a file says beyond this nobody ran, and the recursion over servers would not end. */
+/* Larger values in a file are implausible, and the recursion over servers would not end. */
 enum { CONCURRENCY_MOST = 65536 };
 
 static bool plan_profile(const capacity_request *q, uint32_t i, arena *a, plan_list *plans)
@@ -348,7 +348,7 @@ static void take_notes(capacity *c, arena *a, note_list *l)
     note_runs(c, a, l);
 }
 
-/* No clock told these: below a nanosecond or above a hundred days the queue's formulas end in infinities. */
+/* Implausible times: below a nanosecond or above a hundred days the formulas give infinities. */
 #define SHORTEST_MS 1e-6
 #define LONGEST_MS  1e10
 

@@ -59,7 +59,7 @@ static bool same_text(const sbuf *a, const sbuf *b)
     return a->n == b->n && (a->n == 0 || memcmp(a->p, b->p, a->n) == 0);
 }
 
-/* Precisions of different models tell something too: they are told as soon as they differ. */
+/* Precisions of different models are shown as soon as they differ. */
 static void add_facet(const labelling *c, facet_fn *put, bool always, sbuf *labels)
 {
     sbuf text[COMPARISON_MAX] = {0};
@@ -116,7 +116,7 @@ static void add_facets(const labelling *c, sbuf *labels)
         add_facet(c, facets[f], false, labels);
 }
 
-/* What no facet tells apart is counted. */
+/* Labels that are still equal are numbered. */
 static void add_number(const labelling *c, sbuf *labels)
 {
     bool alike[COMPARISON_MAX] = {false};

@@ -60,7 +60,7 @@ static bool is_expert(str name)
     return str_contains(name, ".experts.") || str_contains(name, ".experts/");
 }
 
-/* Experts stand in the graph as the weights that each token gathers; no server copies them so. */
+/* In the graph each token gathers the weights of its experts; a server does not copy them. */
 static void take_peak(const profile *p, graph_facts *g)
 {
     for (uint32_t i = 0; i < p->n_layers; i++)
@@ -125,7 +125,7 @@ static void take_weights(const ir_model *m, graph_facts *g)
     }
 }
 
-/* Prompts are of text: what an image costs is said by `assay graph`. */
+/* Prompts are text only; `assay graph` shows the cost of an image. */
 static bool leave_images(zoo_args *args)
 {
     if (!zoo_args_put_int(args, "images", 0))
@@ -603,7 +603,7 @@ static bool is_wide_float(ir_dtype t)
     return ir_is_float(t) && ir_dtype_get(t)->bits >= 16;
 }
 
-/* Number types that nobody asked for are the model's own. */
+/* The default number types are those of the model. */
 static void choose_types(asking *q, ir_dtype configured)
 {
     ir_dtype stored = q->s->stored_type ? ir_dtype_by_name(str_of(q->s->stored_type))

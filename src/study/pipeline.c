@@ -232,7 +232,7 @@ static void leave_out(running *r, const pipeline_component *c)
               "Totals include the other components only.", STR_FMT, STR_ARG(text));
 }
 
-/* Of a directory, what cannot be counted is said and left out: the rest still has an answer. */
+/* Components of a directory that cannot be counted are reported and skipped. */
 static assay_status take_part(running *r, const pipeline_part *part, uint64_t calls)
 {
     pipeline_result *out = r->out;

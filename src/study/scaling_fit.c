@@ -391,7 +391,7 @@ static void add_point(squares *q, const scale_work *s, const scaling_eval *e, sc
     }
 }
 
-/* Gauss with pivots; false when the points do not tell the unknowns apart. */
+/* Gaussian elimination with pivots; false if the system is singular. */
 static bool solve_squares(squares *q)
 {
     for (uint32_t c = 0; c < q->n; c++) {

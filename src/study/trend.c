@@ -183,7 +183,7 @@ static double level(search *s, uint32_t from, uint32_t to)
     return num_median(s->scratch, to - from);
 }
 
-/* Takes away the cuts that change little, the smallest first: a part may only now stand beside its like. */
+/* Removes cuts with a small change, the smallest first, because merging parts changes the neighbours. */
 static void drop_small(search *s, uint32_t n)
 {
     for (;;) {
