@@ -7,7 +7,8 @@
 
 #include "serve/serve.h"
 
-#define MODELS_MAX 1000
+#define MODELS_MAX  1000
+#define LABEL_BYTES 4096
 
 typedef struct figure_row {
     const char *name, *unit, *help;
@@ -54,21 +55,48 @@ static void put_head(FILE *f, const char *name, const char *type, const char *un
     fprintf(f, "# HELP %s %s\n", name, help);
 }
 
+static const char *name_of(const assay_result *models, size_t i)
+{
+    char path[64];
+    snprintf(path, sizeof path, "models.%zu.model", i);
+    const char *name = assay_result_text(models, path);
+    return name ? name : "";
+}
+
+/* Names are sorted. Two that differ behind a NUL only, which old histories may have, would be the same series. */
+static bool is_shown(const assay_result *models, size_t i)
+{
+    const char *name = name_of(models, i);
+    return i < MODELS_MAX && strlen(name) <= LABEL_BYTES &&
+           (!i || strcmp(name, name_of(models, i - 1)) != 0);
+}
+
 static void put_figure(FILE *f, const figure_row *row, const assay_result *models)
 {
     size_t n = assay_result_count(models, "models");
     put_head(f, row->name, "gauge", row->unit, row->help);
     for (size_t i = 0; i < MODELS_MAX && i < n; i++) {
-        char name[64], figure[64];
-        snprintf(name, sizeof name, "models.%zu.model", i);
+        char figure[64];
         snprintf(figure, sizeof figure, "models.%zu.%s", i, row->path);
         double v = assay_result_number(models, figure);
-        if (isnan(v))
+        if (isnan(v) || !is_shown(models, i))
             continue;
         fprintf(f, "%s{model=\"", row->name);
-        put_label(f, assay_result_text(models, name));
+        put_label(f, name_of(models, i));
         fprintf(f, "\"} %.17g\n", v / row->divisor);
     }
+}
+
+static void put_counts(FILE *f, const assay_result *models)
+{
+    size_t n = assay_result_count(models, "models"), shown = 0;
+    for (size_t i = 0; i < n; i++)
+        shown += is_shown(models, i);
+    put_head(f, "assay_models", "gauge", NULL, "Models in the history.");
+    fprintf(f, "assay_models %zu\n", n);
+    put_head(f, "assay_models_left_out", "gauge", NULL,
+             "Models without series here: beyond the first 1000, or with a name of another.");
+    fprintf(f, "assay_models_left_out %zu\n", n - shown);
 }
 
 static void put_server(FILE *f, server *s)
@@ -101,6 +129,7 @@ static void put_all(request *r, assay_result *models, reply *out)
     }
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         put_figure(f, &figures[i], models);
+    put_counts(f, models);
     put_server(f, r->s);
     fputs("# EOF\n", f);
     assay_result_free(models);

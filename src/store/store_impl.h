@@ -51,6 +51,8 @@ metric_value store_column_value(sqlite3_stmt *q, int column);
 /* Inside a transaction of the caller's; the document is squeezed. */
 assay_status store_insert(store *s, const profile *p, str document, store_tags tags, int64_t *id,
                           assay_error *err);
+/* Refuses names that are too long to be listed, or contain a NUL. */
+assay_status store_check_names(const profile *p, assay_error *err);
 str store_kind(const profile *p); /* history_record.kind */
 assay_status store_insert_figures(store *s, int64_t id, const profile *p, assay_error *err);
 /* ASSAY_ERR_USAGE with a sentence unless it may be a tag: 1 to 64 bytes of UTF-8 without commas and controls. */

@@ -106,8 +106,10 @@ static assay_status take_new(importing *w, str document, str squeezed, store_tag
     profile *p = NULL;
     int64_t id;
     TRY(profile_read_kept(document, w->shown, STORE_PROFILE_BYTES, &p, w->err));
-    w->writing = true;
-    assay_status status = store_insert(w->s, p, squeezed, tags, &id, w->err);
+    assay_status status = store_check_names(p, w->err);
+    w->writing = status == ASSAY_OK;
+    if (status == ASSAY_OK)
+        status = store_insert(w->s, p, squeezed, tags, &id, w->err);
     profile_free(p);
     w->done->added += status == ASSAY_OK;
     return status;

@@ -92,6 +92,55 @@ str store_kind(const profile *p)
     return str_of(p->kind ? p->kind : p->watch ? "watch" : "profile");
 }
 
+/* ---- limits ---- */
+
+typedef struct name_row {
+    const char *what;
+    str text;
+    uint32_t most;
+} name_row;
+
+static assay_status check_name(const name_row *r, assay_error *err)
+{
+    if (r->text.n > r->most)
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "%s has %u bytes; a record can have at most %u",
+                        r->what, r->text.n, r->most);
+    if (r->text.n && memchr(r->text.p, '\0', r->text.n))
+        return err_fail(err, ASSAY_ERR_MALFORMED, "%s contains a NUL", r->what);
+    return ASSAY_OK;
+}
+
+static assay_status check_inputs(const profile *p, assay_error *err)
+{
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < p->n_inputs; i++) {
+        TRY(check_name(&(name_row){"an input's name", p->inputs[i].name, STORE_NAME_BYTES}, err));
+        total += p->inputs[i].name.n;
+    }
+    if (total > STORE_TEXT_BYTES)
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                        "the names of the inputs have %llu bytes; a record can have at most %d",
+                        (unsigned long long)total, STORE_TEXT_BYTES);
+    return ASSAY_OK;
+}
+
+assay_status store_check_names(const profile *p, assay_error *err)
+{
+    const profile_config *c = profile_smallest(p);
+    const name_row rows[] = {
+        {"the model's name", p->model, STORE_NAME_BYTES},
+        {"the command", p->context.command, STORE_TEXT_BYTES},
+        {"the CPU's name", p->context.cpu, STORE_NAME_BYTES},
+        {"the machine's name", p->context.machine, STORE_NAME_BYTES},
+        {"the precision", c ? c->precision : p->precision, STORE_NAME_BYTES},
+        {"the convention", p->lens, STORE_NAME_BYTES},
+        {"the device", p->measured ? p->measured->engine.device : (str){NULL, 0}, STORE_NAME_BYTES},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        TRY(check_name(&rows[i], err));
+    return check_inputs(p, err);
+}
+
 static assay_status insert_row(store *s, const profile *p, int64_t *id, assay_error *err)
 {
     assert(id);
@@ -257,6 +306,7 @@ assay_status store_add(store *s, const profile *p, str document, store_tags tags
     assert(p && document.p && (tags.items || !tags.n));
     sbuf squeezed = {0};
     TRY(store_check_tags(tags, err));
+    TRY(store_check_names(p, err));
     store_squeeze(document, &squeezed);
     assay_status status = squeezed.failed
                               ? err_no_memory(err)

@@ -5,10 +5,11 @@
 LIBRARY is tests/support/fake_clock.c, to preload. Standard library only."""
 import os
 import socket
+import sqlite3
 import sys
-from typing import Dict, Optional
+from typing import Dict, List, Optional
 
-from serving import NEVER_S, PATIENCE_S, Server, check, finish, folder, option_value
+from serving import NEVER_S, PATIENCE_S, Server, check, finish, folder, option_value, result
 
 
 def begin_request(s: Server) -> socket.socket:
@@ -105,7 +106,45 @@ def check_token_warning() -> None:
     check("no warning of ASSAY_TOKEN", not said_at_start(variables={"ASSAY_TOKEN": token}))
 
 
+def add_rows(db: str, names: List[str]) -> None:
+    """Records as versions without limits on names stored them."""
+    with sqlite3.connect(os.path.join(folder, db)) as c:
+        c.executemany(
+            "INSERT INTO runs(model, created, kind) VALUES(CAST(? AS TEXT), 0, 'profile')",
+            [(name,) for name in names],
+        )
+    c.close()
+
+
+def check_names() -> None:
+    """Names of models: how long, which characters, how many."""
+    s = Server("--timeout", str(NEVER_S), db="names.db")
+
+    def post(name: str) -> int:
+        return s.ask("POST", "/api/v1/records", result(model=name))[0]
+
+    def samples() -> Dict[str, str]:
+        lines = s.ask("GET", "/metrics")[2].decode().split("\n")
+        series = [line.rsplit(" ", 1) for line in lines if line and line[0] != "#"]
+        check("no series twice", len({name for name, _ in series}) == len(series))
+        return {name: value for name, value in series}
+
+    check("a long name is kept", post("n" * 4096) == 201)
+    check("a longer name is refused", post("n" * 4097) == 422)
+    check("a name with a NUL is refused", post("net\0x") == 400)
+    check("no model is left out", samples()["assay_models_left_out"] == "0")
+    add_rows("names.db", ["net", "net\0x", "net\0y"])
+    check("names of another", samples()["assay_models_left_out"] == "2", samples())
+    add_rows("names.db", [f"many{i}" for i in range(1100)])
+    counts = samples()
+    check("models", counts["assay_models"] == "1104", counts["assay_models"])
+    shown = sum(name.startswith("assay_records{") for name in counts)
+    check("models left out", int(counts["assay_models_left_out"]) == 1104 - shown > 100, shown)
+    check("ends after many names", s.stop() == 0)
+
+
 check_clock()
 check_heads()
+check_names()
 check_token_warning()
 sys.exit(finish())

@@ -158,6 +158,28 @@ static void test_redacted(void **state)
     assay_store_close(s);
 }
 
+/* A name of a stranger is in every list: it has a limit. */
+static void test_names(void **state)
+{
+    char path[512], name[STORE_NAME_BYTES + 2];
+    assay_store *s = open_new(path_of(path, "names.db"));
+    assay_error err;
+    (void)state;
+    memset(name, 'n', sizeof name);
+    name[STORE_NAME_BYTES] = '\0';
+    save(s, name, "2026-11-01T00:00:00Z", 5);
+    name[STORE_NAME_BYTES] = 'n';
+    name[STORE_NAME_BYTES + 1] = '\0';
+    char *text = result_text(name, "2026-11-01T00:00:00Z", 5);
+    assert_int_equal(add_text(s, text, NULL, &err), ASSAY_ERR_UNSUPPORTED);
+    free(text);
+    text = result_text("net\\u0000x", "2026-11-01T00:00:00Z", 5);
+    assert_int_equal(add_text(s, text, NULL, &err), ASSAY_ERR_MALFORMED);
+    free(text);
+    assert_int_equal(count(s, NULL), 1);
+    assay_store_close(s);
+}
+
 static void test_filters(void **state)
 {
     char path[512];
@@ -699,7 +721,7 @@ int run_test_store(void)
         cmocka_unit_test(test_migrated),      cmocka_unit_test(test_many_writers),
         cmocka_unit_test(test_killed),        cmocka_unit_test(test_where),
         cmocka_unit_test(test_times),         cmocka_unit_test(test_redacted),
-        cmocka_unit_test(test_hostile_files),
+        cmocka_unit_test(test_hostile_files), cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
