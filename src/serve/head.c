@@ -3,6 +3,7 @@
  * control characters. The library accepts all of these. */
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "serve/serve.h"
 
@@ -62,6 +63,26 @@ static bool is_field(const char *p, size_t n, bool whole)
 static bool is_line(const char *p, size_t n, bool first, bool whole)
 {
     return !has_control(p, n) && (first ? is_request_line(p, n, whole) : is_field(p, n, whole));
+}
+
+bool head_field(const char *p, size_t n, const char *name, char *out, size_t cap)
+{
+    const char *end = p + n;
+    size_t n_name = strlen(name);
+    for (const char *feed; (feed = memchr(p, '\n', (size_t)(end - p))) != NULL; p = feed + 1) {
+        size_t line = (size_t)(feed - p);
+        if (line <= n_name || p[n_name] != ':' || strncasecmp(p, name, n_name) != 0)
+            continue;
+        const char *value = p + n_name + 1;
+        value += strspn(value, " \t");
+        size_t length = value < feed ? (size_t)(feed - 1 - value) : 0;
+        if (length >= cap)
+            return false;
+        memcpy(out, value, length);
+        out[length] = '\0';
+        return true;
+    }
+    return false;
 }
 
 /* Empty lines before the first one are ignored (RFC 9112, 2.2). */

@@ -237,11 +237,11 @@ static enum MHD_Result answer(request *r)
 static request with_nul; /* stands for a request whose address contains a NUL */
 
 /* The library decodes the address and cuts it at the NUL, so it is looked for before. */
-void *request_address(void *ctx, const char *address, struct MHD_Connection *mhd)
+void *request_address(void *ctx, const char *target, struct MHD_Connection *mhd)
 {
-    (void)ctx;
-    (void)mhd;
-    return head_has_nul(address, strlen(address)) ? &with_nul : NULL;
+    server *s = ctx;
+    watchdog_idle(&s->dog, connection_of(mhd), false);
+    return head_has_nul(target, strlen(target)) ? &with_nul : NULL;
 }
 
 enum MHD_Result request_take(void *ctx, struct MHD_Connection *mhd, const char *path,
@@ -279,6 +279,7 @@ void request_done(void *ctx, struct MHD_Connection *mhd, void **state,
     (void)how;
     /* From here on the next request of the same connection is waited for. */
     watchdog_phase(&s->dog, connection_of(mhd), PHASE_READING, allowed_ms(s, 0));
+    watchdog_idle(&s->dog, connection_of(mhd), true);
     if (!r || r == &with_nul)
         return;
     drop_body(r);
@@ -294,7 +295,9 @@ void request_connection(void *ctx, struct MHD_Connection *mhd, void **state,
     if (how == MHD_CONNECTION_NOTIFY_CLOSED) {
         watchdog_remove(&s->dog, *state);
         *state = NULL;
-        atomic_fetch_sub(&s->connections, 1);
+        const union MHD_ConnectionInfo *from = MHD_get_connection_info(
+            mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+        slot_give(&s->slots, address_of(from ? from->client_addr : NULL));
         return;
     }
     const union MHD_ConnectionInfo *i = MHD_get_connection_info(mhd,

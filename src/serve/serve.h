@@ -14,8 +14,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define SERVE_CONNECTIONS   128
-#define SERVE_HEAD_BYTES    (32u << 10)           /* of a connection: head and buffers */
+#define SERVE_CONNECTIONS   128         /* with a thread: their first request's head is complete */
+#define SERVE_PER_ADDRESS   96          /* of these */
+#define SERVE_RESERVED      16          /* of these, for clients with the token */
+#define SERVE_WAITING       512         /* accepted, without a complete head */
+#define SERVE_HEAD_BYTES    (32u << 10) /* of a connection: head and buffers */
 #define SERVE_RESULT_BYTES  ((uint64_t)64 << 20)  /* of an uploaded result */
 #define SERVE_MODEL_BYTES   ((uint64_t)512 << 20) /* of an uploaded model */
 #define SERVE_TAGS_BYTES    ((uint64_t)64 << 10)
@@ -46,6 +49,26 @@ typedef struct serve_options {
     int timeout_s; /* for a request's head, and beside its body's bytes */
 } serve_options;
 
+/* ---- how many connections, and whose (slots.c) ---- */
+
+/* Addresses of one client are equal: an IPv4 address, or the network (64 bits) of an IPv6 one. */
+typedef struct address {
+    unsigned char bytes[16];
+} address;
+
+address address_of(const struct sockaddr *a);
+bool address_same(const address *a, const address *b);
+
+typedef struct slots {
+    pthread_mutex_t lock;
+    address from[SERVE_CONNECTIONS];
+    int n;
+} slots;
+
+/* False: there is none for that address. `reserved` are left for others. */
+bool slot_take(slots *t, address from, int reserved);
+void slot_give(slots *t, address from);
+
 /* ---- connections that take too long (watchdog.c) ---- */
 
 typedef enum phase { PHASE_READING, PHASE_WORKING, PHASE_SENDING } phase;
@@ -53,6 +76,7 @@ typedef enum phase { PHASE_READING, PHASE_WORKING, PHASE_SENDING } phase;
 typedef struct connection {
     struct connection *next, *before;
     int fd;
+    bool idle; /* between two requests */
     phase now;
     int64_t until_ms; /* by the monotonic clock */
     bool ended;
@@ -70,6 +94,8 @@ bool watchdog_start(watchdog *w);
 void watchdog_stop(watchdog *w);
 connection *watchdog_add(watchdog *w, int fd, int64_t allowed_ms);
 void watchdog_remove(watchdog *w, connection *c);
+void watchdog_idle(watchdog *w, connection *c, bool idle);
+void watchdog_end_idle(watchdog *w); /* the one that is idle the longest */
 void watchdog_phase(watchdog *w, connection *c, phase now, int64_t allowed_ms);
 
 /* ---- stores, one for each request at work (stores.c) ---- */
@@ -101,7 +127,7 @@ struct server {
     pthread_t listener;
     bool listening_thread;
     atomic_bool closing;
-    _Atomic int connections; /* the library's and the listener's */
+    slots slots;
     watchdog dog;
     store_pool stores;
     pthread_mutex_t worker_lock;
@@ -123,6 +149,8 @@ void server_stop(server *s);
 
 typedef enum head_state { HEAD_INCOMPLETE, HEAD_GOOD, HEAD_BAD } head_state;
 head_state head_check(const char *p, size_t n);
+/* The value of a field of a complete head, in `out`; false if it is not there or too long. */
+bool head_field(const char *p, size_t n, const char *name, char *out, size_t cap);
 bool head_is_name(const char *text);             /* of a header field */
 bool head_has_nul(const char *target, size_t n); /* "%00" */
 

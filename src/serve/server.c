@@ -169,6 +169,7 @@ bool server_start(server *s)
     assay_error err;
     pthread_mutex_init(&s->stores.lock, NULL);
     pthread_mutex_init(&s->worker_lock, NULL);
+    pthread_mutex_init(&s->slots.lock, NULL);
     serve_cond_init(&s->worker_free);
     s->started_s = (int64_t)time(NULL);
     s->listening = -1;

@@ -61,6 +61,30 @@ void watchdog_stop(watchdog *w)
     w->running = false;
 }
 
+/* Connections are added in front and their deadlines are alike: the first to end is idle the longest. */
+void watchdog_end_idle(watchdog *w)
+{
+    connection *oldest = NULL;
+    pthread_mutex_lock(&w->lock);
+    for (connection *c = w->first; c; c = c->next)
+        if (c->idle && !c->ended && (!oldest || c->until_ms <= oldest->until_ms))
+            oldest = c;
+    if (oldest) {
+        oldest->ended = true;
+        shutdown(oldest->fd, SHUT_RDWR);
+    }
+    pthread_mutex_unlock(&w->lock);
+}
+
+void watchdog_idle(watchdog *w, connection *c, bool idle)
+{
+    if (!c)
+        return;
+    pthread_mutex_lock(&w->lock);
+    c->idle = idle;
+    pthread_mutex_unlock(&w->lock);
+}
+
 connection *watchdog_add(watchdog *w, int fd, int64_t allowed_ms)
 {
     connection *c = calloc(1, sizeof *c);

@@ -4,6 +4,7 @@
 
 LIBRARY is tests/support/fake_clock.c, to preload. Standard library only."""
 import os
+import select
 import socket
 import sqlite3
 import sys
@@ -143,8 +144,68 @@ def check_names() -> None:
     check("ends after many names", s.stop() == 0)
 
 
+def connect(s: Server, data: bytes = b"", from_address: str = "127.0.0.1") -> socket.socket:
+    c = socket.create_connection(
+        ("127.0.0.1", s.port), timeout=PATIENCE_S, source_address=(from_address, 0)
+    )
+    c.sendall(data)
+    return c
+
+
+def is_answered(c: socket.socket) -> bool:
+    return c.recv(4096).startswith(b"HTTP/1.1 200")
+
+
+def close_all(clients: List[socket.socket]) -> None:
+    for c in clients:
+        c.close()
+
+
+def check_idle() -> None:
+    """Clients that say nothing, before their first request or after it, block nobody."""
+    s = Server("--timeout", str(NEVER_S), db="idle.db")
+    health = f"GET /health HTTP/1.1\r\nHost: 127.0.0.1:{s.port}\r\n\r\n".encode()
+    silent = [connect(s) for _ in range(480)]
+    check("health beside 480 silent clients", s.ask("GET", "/health")[0] == 200)
+    silent += [connect(s, b"GET /health HT") for _ in range(120)]
+    check("health beside 600 silent clients", s.ask("GET", "/health")[0] == 200)
+    check("the oldest is told", silent[0].recv(4096).startswith(b"HTTP/1.1 503"))
+    close_all(silent)
+    idle = []
+    for _ in range(140):
+        idle.append(connect(s, health))
+        check("served beside idle clients", is_answered(idle[-1]))
+    close_all(idle)
+    check("ends after silent clients", s.stop() == 0)
+
+
+def check_slots() -> None:
+    """One address does not take all places, and some are for those with the token."""
+    token = {"ASSAY_TOKEN": "correct-horse-battery-staple"}
+    s = Server("--timeout", str(NEVER_S), db="slots.db", variables=token)
+    host = f"Host: 127.0.0.1:{s.port}\r\n".encode()
+    bearer = f"Authorization: Bearer {token['ASSAY_TOKEN']}\r\n".encode()
+    health = b"GET /health HTTP/1.1\r\n" + host
+    waits = b"POST /api/v1/records HTTP/1.1\r\n" + host + bearer + b"Content-Length: 9\r\n\r\n"
+    slow = [connect(s, waits) for _ in range(200)]
+    other = connect(s, health + b"\r\n", "127.0.0.2")
+    check("another address is served", is_answered(other))
+    other.close()
+    slow += [connect(s, waits, "127.0.0.2") for _ in range(16)]
+    stranger = connect(s, health + b"\r\n", "127.0.0.3")
+    friend = connect(s, health + bearer + b"\r\n", "127.0.0.4")
+    check("a place for the token", is_answered(friend))
+    check("no place without it", not select.select([stranger], [], [], 0)[0])
+    close_all(slow)
+    check("places come free", is_answered(stranger))
+    close_all([stranger, friend])
+    check("ends after slow clients", s.stop() == 0)
+
+
 check_clock()
 check_heads()
+check_idle()
+check_slots()
 check_names()
 check_token_warning()
 sys.exit(finish())
