@@ -5,6 +5,8 @@
  *                                          12 MB; of a file that is not cached, less than 2 MB is read
  *   Swin-V2 (7,000 nodes, weights absent)  time at most 10 times the bare walk
  *   chains of 1, 10 and 100 thousand nodes time per node stays
+ *   instructions (valgrind's callgrind)    at most 2 % more than the program to compare with, which is $1, or
+ *                                          $BASE: tools/bench sets it to a build of the previous commit
  *
  * The large file is made here from tests/models/resnet50.onnx. Runs from the root of the sources; $ASSAY is
  * the program, $BENCH_DIR holds bare_walk, $RUNS overrides the number of runs. Peak memory is read at
@@ -369,6 +371,49 @@ static const char *in_folder(const char *name)
     return path;
 }
 
+/* ---- instructions: no noise, on any machine ---- */
+
+/* What callgrind says of `program graph model`, in millions; 0 when it cannot be run. */
+static double count_instructions(const char *program, const char *model)
+{
+    char line[256], command[2048];
+    double count = 0;
+    snprintf(
+        command, sizeof command,
+        "valgrind --tool=callgrind --callgrind-out-file=/dev/null '%s' graph '%s' 2>&1 >/dev/null",
+        program, model);
+    FILE *f = popen(command, "r");
+    while (f && fgets(line, sizeof line, f)) {
+        const char *found = strstr(line, "Collected : ");
+        count = found ? strtod(found + strlen("Collected : "), NULL) / 1e6 : count;
+    }
+    if (f)
+        pclose(f);
+    return count;
+}
+
+static void compare_instructions(const char *base, const char *model)
+{
+    double now = count_instructions(assay, model),
+           before = base ? count_instructions(base, model) : 0;
+    printf("  %-34s %9.2f M\n", model, now);
+    if (before > 0)
+        verdict("beside the program before", now / before, 1.02, "times");
+}
+
+static void bench_instructions(const char *base)
+{
+    static const char *const models[] = {"tests/models/resnet50.onnx", "tests/models/swin_t.onnx",
+                                         "tests/models/swin_v2_t.onnx", "gpt2"};
+    if (count_instructions("/bin/true", "") == 0) {
+        printf("Instructions are not counted: valgrind is not there\n");
+        return;
+    }
+    printf("Instructions%s%s:\n", base ? ", beside " : "", base ? base : "");
+    for (size_t k = 0; k < sizeof models / sizeof *models; k++)
+        compare_instructions(base, models[k]);
+}
+
 /* ---- the three questions ---- */
 
 static void bench_resnet(int runs)
@@ -420,10 +465,11 @@ static void bench_linear(int runs)
     verdict("per node, 100,000 beside 10,000", per_node[2] / per_node[1], 1.5, "times");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     static char bare_path[1024];
     const char *runs_text = getenv("RUNS"), *dir = getenv("BENCH_DIR"), *temp = getenv("TMPDIR");
+    const char *base = argc > 1 ? argv[1] : getenv("BASE");
     int runs = runs_text ? atoi(runs_text) : 400;
     runs = runs < 3 ? 3 : runs > MAX_RUNS ? MAX_RUNS : runs;
     assay = getenv("ASSAY");
@@ -436,6 +482,7 @@ int main(void)
     snprintf(folder, sizeof folder, "%s/assay-bench-XXXXXX", temp ? temp : "/var/tmp");
     if (!mkdtemp(folder))
         die(folder);
+    bench_instructions(base && *base ? base : NULL);
     bench_resnet(runs);
     bench_swin(runs);
     bench_linear(runs);

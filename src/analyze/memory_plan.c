@@ -134,9 +134,10 @@ static uint64_t lowest_offset(memory_buffer *const *order, const uint64_t *offse
     for (bool moved = true; moved;) {
         moved = false;
         for (uint32_t j = 0; j < k; j++) {
+            if (!overlap(order[j], order[k]))
+                continue;
             uint64_t end = sat_add(offset[j], order[j]->bytes);
-            if (overlap(order[j], order[k]) && at < end &&
-                offset[j] < sat_add(at, order[k]->bytes)) {
+            if (at < end && offset[j] < sat_add(at, order[k]->bytes)) {
                 at = end;
                 moved = true;
             }
@@ -174,9 +175,9 @@ static void place_by_size(memory_buffer *b, uint32_t n, uint64_t best, arena *a,
         offset[k] = lowest_offset(order, offset, k);
         uint64_t top = sat_add(offset[k], order[k]->bytes);
         end = top > end ? top : end;
+        if (end >= best)
+            return;
     }
-    if (end >= best)
-        return;
     for (uint32_t k = 0; k < n; k++)
         order[k]->offset = offset[k];
     *total = end;

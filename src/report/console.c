@@ -146,10 +146,12 @@ void console_words(console *c, console_style s, unsigned indent, bool inlined, s
             sbuf_putc(c->out, ' ');
             used++;
         }
-        word = put_long_word(c, word, indent, room);
-        put_word(c->out, word, room);
-        w = text_width(word);
-        used += w > room ? room : w;
+        if (w == room) { /* or wider */
+            word = put_long_word(c, word, indent, room);
+            w = text_width(word) > room ? room : text_width(word);
+        }
+        text_fit(c->out, word, w);
+        used += w;
     }
     if (s != STYLE_PLAIN)
         console_on(c, STYLE_PLAIN);
