@@ -598,7 +598,7 @@ static void test_time_groups(void **state)
         {.name = STR("gone"), .type = STR("identity"), .op = STR("Identity"), .time_ms = 0},
     };
     const double per_run[] = {1, 4, 0.5, 0, 3, 2, 1.5, 0};
-    const profile p = {.layers = layers, .n_layers = 4};
+    const profile p = {.layers = layers, .n_layers = 4, .bottlenecks.threshold = 8};
     arena *a = arena_new(1 << 20);
     time_groups g;
     assert_true(time_groups_make(&p, per_run, 2, STR("ATTN,mlp,,gone,nothing,attn"), a, &g));
@@ -609,6 +609,8 @@ static void test_time_groups(void **state)
     expect_group(&g, "module", "enc.10", 1, 1, 0.5);
     expect_group(&g, "pattern", "ATTN", 2, 3, 1.5); /* 1.5 and 4.5: together */
     expect_group(&g, "pattern", "mlp", 1, 3, 1);
+    assert_true(group_named(&g, "type", "linear")->compute_bound);   /* 30 FLOPs of 3 bytes */
+    assert_false(group_named(&g, "type", "softmax")->compute_bound); /* 30 of 4 */
     assert_int_equal(group_named(&g, "module", "enc")->flops, 60);
     expect_group(&g, "pattern", "nothing", 0, 0, 0);
     assert_true(g.n == 2 + 6 + 5); /* `attn` is not ATTN's name, and gone has no time */

@@ -287,6 +287,11 @@ static void suppression_is_bounded(void **state)
     net_is(&n, z, IR_INT64, DIMS(0, 3));
     assert_true(net_assumed(&n, y));
     assert_false(net_assumed(&n, z));
+    op_cost k = cost_of(&n, y); /* a comparison per score; an overlap per kept box */
+    assert_int_equal(k.cmp, 2 * 3 * 100 + 60 * 7);
+    assert_int_equal(k.add, 60 * 4);
+    assert_int_equal(k.mul, 60);
+    assert_int_equal(k.div, 60);
     net_close(&n);
 }
 
@@ -310,7 +315,34 @@ static void sampling_follows_grid_and_regions(void **state)
     net_is(&n, r, F, DIMS(7, 3, 4, 5));
     assert_int_equal(cost_of(&n, g).mac, 2 * 5 * 6 * 2 * 3);
     assert_int_equal(flops_of(&n, y), 180 * 7);
+    op_cost k = cost_of(&n, r); /* 2 by 2 points of 4 corners each, averaged */
+    assert_int_equal(k.mul, 420 * 4 * 4);
+    assert_int_equal(k.add, 420 * 4 * 4);
+    assert_int_equal(k.div, 420);
     net_close(&n);
+}
+
+/* Each tap of a deformable convolution is one bilinear sample; a mask scales it. */
+static void deformed_taps_are_interpolated(void **state)
+{
+    (void)state;
+    for (int mask = 0; mask < 2; mask++) {
+        net n = net_open(19);
+        ir_id x = net_input(&n, 0, "x", F, DIMS(1, 2, 5, 5)),
+              w = net_weight(&n, 0, DIMS(4, 2, 3, 3));
+        ir_id at = net_input(&n, 0, "at", F, DIMS(1, 18, 3, 3));
+        ir_id scale = net_input(&n, 0, "m", F, DIMS(1, 9, 3, 3));
+        ir_id y = mask ? net_op(&n, 0, "DeformConv", IDS(x, w, at, IR_NONE, scale), NO_ATTRS)
+                       : net_op(&n, 0, "DeformConv", IDS(x, w, at), NO_ATTRS);
+        net_infer(&n);
+        net_is(&n, y, F, DIMS(1, 4, 3, 3));
+        op_cost k = cost_of(&n, y);
+        uint64_t taps = 2 * 9 * 9;
+        assert_int_equal(k.mac, 4 * 9 * 2 * 9);
+        assert_int_equal(k.mul, taps * (4 + (uint64_t)mask));
+        assert_int_equal(k.add, taps * 3);
+        net_close(&n);
+    }
 }
 
 int run_test_ops_reduce(void)
@@ -330,6 +362,7 @@ int run_test_ops_reduce(void)
         cmocka_unit_test(transforms_take_their_lengths_from_contents),
         cmocka_unit_test(suppression_is_bounded),
         cmocka_unit_test(sampling_follows_grid_and_regions),
+        cmocka_unit_test(deformed_taps_are_interpolated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
