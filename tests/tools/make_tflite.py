@@ -106,6 +106,10 @@ class Writer:
 FLOAT32, FLOAT16, INT32, INT8, INT4, BOOL = 0, 1, 2, 9, 17, 6
 
 
+# The kind of options of an operator, in the union of the schema.
+OPTIONS = {0: 11, 3: 1, 4: 2, 9: 8, 17: 5, 25: 9, 40: 27, 67: 49, 119: 93}
+
+
 class Model:
     """Subgraphs of tensors and operators; data becomes buffers."""
 
@@ -122,6 +126,14 @@ class Model:
             self.codes.append(key)
         return self.codes.index(key)
 
+    def signature(self, key):
+        main = self.subgraphs[0]
+
+        def named(indices):
+            return Tables([{0: main.tensors[i][3], 1: Int(4, i)} for i in indices])
+
+        return {0: named(main.inputs), 1: named(main.outputs), 2: key, 4: Int(4, 0)}
+
     def write(self, path, signature="serving_default"):
         codes = []
         for number, custom in self.codes:
@@ -135,7 +147,7 @@ class Model:
             2: Tables([s.table() for s in self.subgraphs]),
             3: "written by make_tflite.py",
             4: Tables(self.buffers),
-            7: Tables([{2: signature, 4: Int(4, 0)}]),
+            7: Tables([self.signature(signature)]),
         }
         w = Writer()
         root = w.table(model)
@@ -181,7 +193,7 @@ class Subgraph:
     def op(self, code, inputs, outputs, options=None, custom=None):
         o = {0: Int(4, self.model.code(code, custom)), 1: Ints(inputs), 2: Ints(outputs)}
         if options is not None:
-            o[3], o[4] = Int(1, 1), options
+            o[3], o[4] = Int(1, OPTIONS[code]), options
         self.operators.append(o)
 
     def table(self):
