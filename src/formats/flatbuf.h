@@ -12,7 +12,7 @@
 
 #include "base/source.h"
 
-enum { FLAT_LINE = 256, FLAT_LINES = 128 };
+enum { FLAT_LINE = 128, FLAT_LINES = 1024 };
 
 typedef struct flat_line {
     uint64_t at; /* a multiple of FLAT_LINE */
