@@ -365,23 +365,51 @@ static size_t read_ids(const char *text, int64_t *ids)
     return n;
 }
 
+static assay_status too_large(reply *out)
+{
+    char why[128];
+    snprintf(why, sizeof why,
+             "the records have more than %llu bytes; compare fewer or smaller ones",
+             (unsigned long long)SERVE_COMPARE_BYTES);
+    reply_error(out, MHD_HTTP_UNPROCESSABLE_CONTENT, why);
+    return ASSAY_OK;
+}
+
+/* Reads a record and adds its size; a comparison that is too large for one request stops before it is parsed. */
+static assay_status read_compared(assay_store *store, int64_t id, uint64_t *bytes,
+                                  assay_result **out, assay_error *err)
+{
+    char *text = NULL, name[32];
+    size_t n = 0;
+    assay_status s = assay_store_document(store, id, &text, &n, err);
+    *bytes += n;
+    snprintf(name, sizeof name, "record %lld", (long long)id);
+    if (s == ASSAY_OK && *bytes <= SERVE_COMPARE_BYTES)
+        s = assay_result_from_json(text, n, name, "profile", out, err);
+    assay_free(text);
+    return s;
+}
+
 static assay_status give_comparison(request *r, assay_store *store, reply *out, assay_error *err)
 {
     int64_t ids[COMPARE_MAX];
     assay_result *profiles[COMPARE_MAX] = {0}, *comparison = NULL;
     size_t n = read_ids(query_of(r, "ids"), ids), n_text;
+    uint64_t bytes = 0;
     char *text;
     assay_status s = ASSAY_OK;
     if (n < 2) {
         reply_error(out, MHD_HTTP_BAD_REQUEST, "ids must be 2 to 12 record numbers, as in ids=3,7");
         return ASSAY_OK;
     }
-    for (size_t i = 0; i < n && s == ASSAY_OK; i++) {
+    for (size_t i = 0; i < n && s == ASSAY_OK && bytes <= SERVE_COMPARE_BYTES; i++) {
         r->id = ids[i];
-        s = assay_store_get(store, ids[i], "profile", &profiles[i], err);
+        s = read_compared(store, ids[i], &bytes, &profiles[i], err);
     }
     if (s == ASSAY_ERR_USAGE) {
         s = no_such_run(r, out);
+    } else if (bytes > SERVE_COMPARE_BYTES) {
+        s = too_large(out);
     } else if (s == ASSAY_OK) {
         s = assay_compare((const assay_result *const *)profiles, n, NULL, &comparison, err);
         if (s == ASSAY_OK)

@@ -48,18 +48,65 @@ static connection *connection_of(struct MHD_Connection *mhd)
     return i ? i->socket_context : NULL;
 }
 
-/* The body goes to the library, which frees it. */
+/* A body that is being sent, until the library is done with it. */
+typedef struct sent_body {
+    server *s;
+    char *bytes;
+    size_t n;
+} sent_body;
+
+static void free_body(void *ctx)
+{
+    sent_body *b = ctx;
+    atomic_fetch_sub(&b->s->reply_bytes, b->n);
+    assay_free(b->bytes);
+    free(b);
+}
+
+/* Counts the body. Small ones always have room: they say what is wrong. */
+static bool count_body(server *s, const reply *a)
+{
+    if (!a->body || a->constant ||
+        atomic_fetch_add(&s->reply_bytes, a->n) + a->n <= SERVE_REPLIES_BYTES ||
+        a->n <= SERVE_HEAD_BYTES)
+        return true;
+    atomic_fetch_sub(&s->reply_bytes, a->n);
+    return false;
+}
+
+/* The body, which is counted, goes to the library, which frees it. */
+static struct MHD_Response *make_response(server *s, const reply *a)
+{
+    if (!a->body || a->constant)
+        return MHD_create_response_from_buffer(a->n, a->body ? a->body : (char *)(uintptr_t) "",
+                                               MHD_RESPMEM_PERSISTENT);
+    sent_body *b = calloc(1, sizeof *b);
+    if (!b) {
+        atomic_fetch_sub(&s->reply_bytes, a->n);
+        assay_free(a->body);
+        return NULL;
+    }
+    *b = (sent_body){s, a->body, a->n};
+    struct MHD_Response *m = MHD_create_response_from_buffer_with_free_callback_cls(a->n, a->body,
+                                                                                    free_body, b);
+    if (!m)
+        free_body(b);
+    return m;
+}
+
 static enum MHD_Result send_reply(request *r, reply *a)
 {
     server *s = r->s;
-    struct MHD_Response *m = MHD_create_response_from_buffer(
-        a->n, a->body ? a->body : (char *)(uintptr_t) "",
-        a->body && !a->constant ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
-    if (!m) {
-        if (!a->constant)
-            assay_free(a->body);
-        return MHD_NO;
+    if (!count_body(s, a)) {
+        assay_free(a->body);
+        reply_error(a, MHD_HTTP_SERVICE_UNAVAILABLE,
+                    "too many large replies are being sent. Try again later.");
+        a->retry = true;
+        (void)count_body(s, a);
     }
+    struct MHD_Response *m = make_response(s, a);
+    if (!m)
+        return MHD_NO;
     put_headers(m, a);
     atomic_fetch_add(&s->by_class[a->status / 100 % 6], 1);
     watchdog_phase(&s->dog, connection_of(r->mhd), PHASE_SENDING, allowed_ms(s, a->n));

@@ -22,8 +22,10 @@
 #define SERVE_RESULT_BYTES  ((uint64_t)64 << 20)  /* of an uploaded result */
 #define SERVE_MODEL_BYTES   ((uint64_t)512 << 20) /* of an uploaded model */
 #define SERVE_TAGS_BYTES    ((uint64_t)64 << 10)
-#define SERVE_BODIES_BYTES  ((uint64_t)1 << 30) /* of all bodies at the same time */
-#define SERVE_TIMEOUT_S     20                  /* unless --timeout says otherwise */
+#define SERVE_BODIES_BYTES  ((uint64_t)1 << 30)   /* of all bodies at the same time */
+#define SERVE_REPLIES_BYTES ((uint64_t)256 << 20) /* of all replies that are being sent */
+#define SERVE_COMPARE_BYTES ((uint64_t)64 << 20)  /* of the records of a comparison */
+#define SERVE_TIMEOUT_S     20                    /* unless --timeout says otherwise */
 #define SERVE_BYTES_PER_S   ((uint64_t)64 << 10) /* that a body must come, and a reply go, at least */
 #define SERVE_WORKERS       2
 #define SERVE_WORKER_MS     30000
@@ -134,6 +136,7 @@ struct server {
     pthread_cond_t worker_free;
     int workers;
     _Atomic uint64_t body_bytes;  /* in memory now */
+    _Atomic uint64_t reply_bytes; /* in memory now */
     _Atomic uint64_t by_class[6]; /* replies: 1xx to 5xx */
     _Atomic uint64_t active;      /* requests at work */
     int64_t started_s;

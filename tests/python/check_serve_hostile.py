@@ -3,6 +3,7 @@
     check_serve_hostile.py ASSAY [--sanitized] [--clock LIBRARY]
 
 LIBRARY is tests/support/fake_clock.c, to preload. Standard library only."""
+import json
 import os
 import select
 import socket
@@ -202,8 +203,28 @@ def check_slots() -> None:
     check("ends after slow clients", s.stop() == 0)
 
 
+def check_replies() -> None:
+    """Large replies that nobody reads have a budget, and so has the work of a request."""
+    s = Server("--timeout", str(NEVER_S), db="replies.db")
+    size = 40 << 20
+    large = json.dumps({**json.loads(result()), "note": "x" * size})
+    ids = [json.loads(s.ask("POST", "/api/v1/records", large)[2])["id"] for _ in range(2)]
+    ask = f"GET /api/v1/records/{ids[0]} HTTP/1.1\r\nHost: 127.0.0.1:{s.port}\r\n\r\n".encode()
+    lazy = [connect(s, ask) for _ in range(9)]
+    statuses = [c.recv(16).split(b" ")[1] for c in lazy]
+    most = (256 << 20) // size
+    check("replies in memory", statuses.count(b"200") == most, statuses)
+    check("the others are told", statuses.count(b"503") == len(lazy) - most, statuses)
+    check("small replies go on", s.ask("GET", "/api/v1/records")[0] == 200)
+    close_all(lazy)
+    status = s.ask("GET", f"/api/v1/compare?ids={ids[0]},{ids[1]}")[0]
+    check("a comparison that is too large", status == 422, status)
+    check("ends after large replies", s.stop() == 0)
+
+
 check_clock()
 check_heads()
+check_replies()
 check_idle()
 check_slots()
 check_names()
