@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,7 +22,13 @@
 #define ANSWER_BYTES   ((size_t)256 << 20)
 #define SENTENCE_BYTES 1000
 
+/* What the process knows of its surroundings: nothing, so not the token either. A sanitizer has its options there. */
+#ifdef ASSAY_SANITIZED
 extern char **environ;
+#define ENVIRONMENT environ
+#else
+#define ENVIRONMENT ((char *[]){NULL})
+#endif
 
 /* ---- the process itself ---- */
 
@@ -33,6 +40,7 @@ static void confine(void)
 #ifndef ASSAY_SANITIZED /* whose shadow memory is larger than any limit */
     LIMIT(RLIMIT_AS, (rlim_t)3 << 30);
 #endif
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     LIMIT(RLIMIT_CPU, SERVE_WORKER_MS / 1000);
     LIMIT(RLIMIT_CORE, 0);
     LIMIT(RLIMIT_FSIZE, 0); /* pipes are no files */
@@ -116,7 +124,7 @@ static bool start_worker(const char *name, int in, int out, pid_t *child)
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     posix_spawn_file_actions_adddup2(&actions, in, 0);
     posix_spawn_file_actions_adddup2(&actions, out, 1);
-    int code = posix_spawn(child, program, &actions, &attributes, argv, environ);
+    int code = posix_spawn(child, program, &actions, &attributes, argv, ENVIRONMENT);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return code == 0;

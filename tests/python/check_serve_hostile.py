@@ -11,7 +11,18 @@ import sqlite3
 import sys
 from typing import Dict, List, Optional
 
-from serving import NEVER_S, PATIENCE_S, Server, check, finish, folder, option_value, result
+from serving import (
+    NEVER_S,
+    PATIENCE_S,
+    Server,
+    check,
+    finish,
+    folder,
+    model_bytes,
+    option_value,
+    result,
+    sanitized,
+)
 
 
 def begin_request(s: Server) -> socket.socket:
@@ -222,8 +233,20 @@ def check_replies() -> None:
     check("ends after large replies", s.stop() == 0)
 
 
+def check_worker() -> None:
+    """The process that analyses a stranger's model inherits nothing of the environment."""
+    if sanitized:  # which has its options there
+        return
+    s = Server("--timeout", str(NEVER_S), db="worker.db", variables={"SOURCE_DATE_EPOCH": "0"})
+    status, _, text = s.ask("POST", "/api/v1/profile?name=x.onnx", model_bytes())
+    stamp = json.loads(text)["context"]["timestamp"] if status == 200 else text
+    check("an empty environment", status == 200 and not stamp.startswith("1970"), stamp)
+    check("ends after a model", s.stop() == 0)
+
+
 check_clock()
 check_heads()
+check_worker()
 check_replies()
 check_idle()
 check_slots()
