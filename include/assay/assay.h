@@ -455,6 +455,16 @@ typedef struct assay_doctor_check {
 /* Runs the index-th check, from 0; false past the end. */
 ASSAY_API bool assay_doctor(size_t index, assay_doctor_check *out);
 
+/* A limit on what is read and computed. Texts are static. */
+typedef struct assay_limit_info {
+    size_t size;
+    const char *name, *unit; /* "model-memory", "bytes" */
+    uint64_t value;
+    const char *about;
+} assay_limit_info;
+/* The index-th limit, from 0; false past the end. */
+ASSAY_API bool assay_limit_at(size_t index, assay_limit_info *out);
+
 #ifdef __cplusplus
 }
 #endif

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "api/api.h"
+#include "base/limits.h"
 #include "device/host.h"
 #include "formats/image.h"
 #include "ops/op.h"
@@ -117,4 +118,14 @@ bool assay_doctor(size_t index, assay_doctor_check *out)
     assay_doctor_check c = {.name = checks[index].name, .optional = checks[index].optional};
     checks[index].run(&c);
     return HAND_OUT(out, c);
+}
+
+bool assay_limit_at(size_t index, assay_limit_info *out)
+{
+    if (index >= limit_table_n)
+        return false;
+    const limit_row *r = &limit_table[index];
+    assay_limit_info info = {
+        .name = r->name, .unit = r->unit, .value = r->value, .about = r->about};
+    return HAND_OUT(out, info);
 }

@@ -1,6 +1,7 @@
 /* The history in the public API: its location, and storing and listing records. */
 #include <assay/history.h>
 
+#include "base/limits.h"
 #include "base/memory.h"
 #include "store/store.h"
 
@@ -14,7 +15,7 @@
 #include "base/json_scan.h"
 #include "profile/profile_read.h"
 
-#define IMPORT_BYTES ((uint64_t)1 << 30)
+#define IMPORT_BYTES LIMIT_IMPORT_BYTES
 #define LIST_BYTES   ((size_t)256 << 20)
 
 /* ---- where ---- */

@@ -84,7 +84,10 @@ assay_status err_fail_errno(assay_error *err, assay_status code, int error, cons
 
 assay_status err_no_memory(assay_error *err)
 {
-    return err_fail_errno(err, ASSAY_ERR_SYSTEM, ENOMEM, "out of memory");
+    return err_fail_errno(err, ASSAY_ERR_SYSTEM, ENOMEM, "%s",
+                          memory_lacked() ? "out of memory"
+                                          : "out of memory, or a memory limit was reached "
+                                            "(`assay doctor --limits`)");
 }
 
 void err_name_file(assay_error *err, const char *path)

@@ -5,9 +5,10 @@
 
 #include <assert.h>
 
+#include "base/limits.h"
 #include "base/text.h"
 
-enum { DEPTH_MAX = 64 };
+enum { DEPTH_MAX = LIMIT_JSON_DEPTH };
 
 json_scan scan_text(str text, uint64_t base, const char *shown, arena *a, assay_error *err)
 {

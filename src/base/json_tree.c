@@ -8,10 +8,11 @@
 
 #include "base/file.h"
 #include "base/json_scan.h"
+#include "base/limits.h"
 #include "base/map.h"
 #include "base/vec.h"
 
-#define FILE_BYTES_MAX ((uint64_t)16 << 20)
+#define FILE_BYTES_MAX LIMIT_JSON_BYTES
 /* Objects of more members look for repeated keys in a map. */
 enum { LINEAR_MAX = 16 };
 

@@ -12,9 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/limits.h"
 #include "base/utf8.h"
 
-enum { DEPTH_MAX = 64 };
+enum { DEPTH_MAX = LIMIT_JSON_DEPTH };
 
 void json_begin(json_writer *w, sbuf *out, int indent)
 {

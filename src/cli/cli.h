@@ -134,7 +134,8 @@ struct cli_args {
     cli_history_args history;
     bool measure;      /* --measure */
     bool machine_show; /* --show */
-    long pid;          /* --pid; 0: not given */
+    bool limits;
+    long pid; /* --pid; 0: not given */
     bool help, version, licenses, man, docs;
     assay_options *options; /* freed by cli_args_free() */
     int argc;

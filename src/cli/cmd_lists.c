@@ -1,5 +1,6 @@
 /* assay ops, lenses, doctor: tables of the library, as text or JSON. */
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <string.h>
 #include <strings.h>
 
@@ -146,8 +147,35 @@ static int run_lenses(cli_args *args)
 
 /* ---- doctor ---- */
 
+static int list_limits(const cli_args *args)
+{
+    assay_limit_info limit = {.size = sizeof limit};
+    int json = cli_as_json(args);
+    if (json)
+        puts("[");
+    for (size_t i = 0; assay_limit_at(i, &limit); i++) {
+        if (!json) {
+            printf("%-19s %12" PRIu64 " %-8s %s\n", limit.name, limit.value, limit.unit,
+                   limit.about);
+            continue;
+        }
+        fputs(i == 0 ? "  {" : ",\n  {", stdout);
+        cli_json_text("name", limit.name);
+        printf(", \"value\": %" PRIu64 ", ", limit.value);
+        cli_json_text("unit", limit.unit);
+        fputs(", ", stdout);
+        cli_json_text("about", limit.about);
+        putchar('}');
+    }
+    if (json)
+        puts("\n]");
+    return ASSAY_OK;
+}
+
 static int run_doctor(cli_args *args)
 {
+    if (args->limits)
+        return list_limits(args);
     assay_doctor_check check = {.size = sizeof check};
     int json = cli_as_json(args);
     bool well = true;

@@ -23,6 +23,8 @@ const own_option own_options[] = {
      .info.values = "@models", .info.about = "Name several models by one option."},
     {OWN("measure", FLAG, measure, "Measurement", "memory compare check pipeline"),
      .info.about = "Also run the model and add the measurements."},
+    {OWN("limits", FLAG, limits, "View", "doctor"),
+     .info.about = "List the limits on what is read and computed."},
     {OWN("show", FLAG, machine_show, "Machine", "machine"),
      .info.about = "Show the last measurement instead of measuring."},
     {OWN("pid", COUNT, pid, "Process", "watch"), .info.value = "N", .info.min = 1,

@@ -9,15 +9,16 @@
 #ifndef FORMATS_ONNX_IMPL_H
 #define FORMATS_ONNX_IMPL_H
 
+#include "base/limits.h"
 #include "base/map.h"
 #include "formats/onnx_read.h"
 #include "formats/onnx_store.h"
 #include "formats/wire.h"
 #include "ir/build.h"
 
-#define ONNX_MAX_NAME_BYTES   ((uint64_t)1 << 20)
+#define ONNX_MAX_NAME_BYTES   LIMIT_NAME_BYTES
 #define ONNX_MAX_STRING_BYTES ((uint64_t)1 << 28)
-#define ONNX_MAX_GRAPH_DEPTH  32
+#define ONNX_MAX_GRAPH_DEPTH  LIMIT_GRAPH_DEPTH
 #define ONNX_MAX_TYPE_DEPTH   16
 #define ONNX_MAX_OPSETS       256
 #define ONNX_RECENT           64

@@ -6,10 +6,11 @@
 
 #include "base/file.h"
 #include "base/json_scan.h"
+#include "base/limits.h"
 #include "base/num.h"
 #include "base/source.h"
 
-#define HEADER_MAX ((uint64_t)100000000) /* the library's own limit */
+#define HEADER_MAX LIMIT_SAFETENSORS_BYTES
 
 static const struct {
     const char *word;

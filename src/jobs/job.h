@@ -9,14 +9,15 @@
 
 #include <assay/assay.h>
 
+#include "base/limits.h"
 #include "base/result.h"
 #include "ir/graph.h"
 #include "jobs/options.h"
 
 /* Together below 1 GB, whatever the file holds. */
-#define JOB_MODEL_BYTES    ((size_t)448 << 20)
-#define JOB_ANALYSIS_BYTES ((size_t)256 << 20)
-#define JOB_PROFILE_BYTES  ((size_t)256 << 20)
+#define JOB_MODEL_BYTES    LIMIT_MODEL_BYTES
+#define JOB_ANALYSIS_BYTES LIMIT_ANALYSIS_BYTES
+#define JOB_PROFILE_BYTES  LIMIT_RESULT_BYTES
 
 /* A built-in architecture is built when an analysis says with which parameters, and again for the next
  * one; see job_model_build(). */

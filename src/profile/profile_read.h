@@ -4,10 +4,11 @@
 #define PROFILE_PROFILE_READ_H
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/sbuf.h"
 #include "profile/profile.h"
 
-#define PROFILE_FILE_BYTES ((uint64_t)256 << 20)
+#define PROFILE_FILE_BYTES LIMIT_DOCUMENT_BYTES
 
 /* *p takes; its arena is limited to limit_bytes. `shown` is what messages call the text. ASSAY_ERR_MALFORMED with the
  * key's path and the byte offset; ASSAY_ERR_UNSUPPORTED for a later version. Borrows nothing. */

@@ -10,9 +10,10 @@
 #ifndef REWRITE_INLINE_H
 #define REWRITE_INLINE_H
 
+#include "base/limits.h"
 #include "ir/graph.h"
 
-#define INLINE_MAX_NODES 2000000u
+#define INLINE_MAX_NODES LIMIT_INLINED_NODES
 #define INLINE_MAX_DEPTH 200
 
 /* ASSAY_ERR_MALFORMED when functions call each other in a circle or a call does not fit its

@@ -14,14 +14,16 @@
 #define STORE_STORE_H
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/sbuf.h"
 #include "profile/history.h"
 
-#define STORE_BUSY_MS    30000
-#define STORE_TAG_BYTES  64
-#define STORE_TAGS       32
-#define STORE_NAME_BYTES 4096  /* of a model's name and every other name that is listed */
-#define STORE_TEXT_BYTES 65536 /* of a command line, and of all inputs together */
+#define STORE_BUSY_MS   30000
+#define STORE_TAG_BYTES LIMIT_TAG_BYTES
+#define STORE_TAGS      LIMIT_TAGS
+#define STORE_NAME_BYTES \
+    LIMIT_STORED_NAME_BYTES /* of a model's name and every other name that is listed */
+#define STORE_TEXT_BYTES LIMIT_STORED_TEXT_BYTES /* of a command line, and of all inputs together */
 
 typedef struct store store;
 

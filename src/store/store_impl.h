@@ -11,7 +11,7 @@
 
 enum {
     STORE_QUERY_S =
-        60, /* a statement of ours takes milliseconds: a file that makes it take longer means harm */
+        LIMIT_QUERY_S, /* a statement of ours takes milliseconds: a file that makes it take longer means harm */
     STORE_STEPS = 100000 /* of SQLite's machine between two looks at the clock */
 };
 

@@ -562,6 +562,7 @@ PAIRS = {
     "serve version": Sample(base=["--port", "none"], seen=lambda a, b: a.code == 2 and b.code == 0),
     "devices hardware": Sample("t4"),
     "help man": Sample(),
+    "doctor limits": Sample(),
     "help docs": Sample(),
     "version licenses": Sample(),
     **{f"watch {o}": s for o, s in WATCH.items()},

@@ -7,3 +7,4 @@ for list in ops devices models doctor; do "$ASSAY" $list | grep -v '^ *[^ ]*/[^ 
 "$ASSAY" doctor --json | grep -c "\"engine\".*\"optional\": true"
 ASSAY_ORT_LIB=/nowhere/lib.so "$ASSAY" doctor > out && echo "well without an engine"
 tr -s "\\n " "  " < out | grep -o "no engine.*ASSAY_ORT_LIB"
+"$ASSAY" doctor --limits
