@@ -13,7 +13,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from _thread import RLock
+from _thread import RLock  # type: ignore[attr-defined]  # threading itself takes longer to import
 
 # A fork while another thread imports parts of this package would leave their import locks held for
 # ever in the new process: nobody is there to free them. So a fork waits until such an import has
