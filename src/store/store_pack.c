@@ -73,7 +73,10 @@ assay_status store_unpack(store *s, const void *p, size_t n, int encoding, uint6
     uLongf got = (uLongf)size;
     if (encoding == 0)
         memcpy(text, p, n);
-    else if (uncompress((Bytef *)text, &got, p, (uLong)n) != Z_OK || got != size)
+    int code = encoding == 0 ? Z_OK : uncompress((Bytef *)text, &got, p, (uLong)n);
+    if (code == Z_MEM_ERROR)
+        return err_no_memory(err);
+    if (code != Z_OK || got != size)
         return store_fail(s, SQLITE_CORRUPT, err);
     *out = (str){text, (uint32_t)size};
     return ASSAY_OK;

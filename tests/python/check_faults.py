@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""One fault at a time: the n-th allocation, read, write, open, fsync, rename or SQLite call of a command fails.
+"""One fault at a time: the n-th allocation, read, write, ... of a command fails.
 
     check_faults.py PROGRAM [--full] [--lasting] [--only COMMAND] [--kind KIND] [--jobs N]
 
-PROGRAM is built with ASSAY_FAULTS (src/base/fault.c). For each command of COMMANDS and every n (with --full; else
-a sample of them), the outcome must be one of two:
+PROGRAM is built with ASSAY_FAULTS (src/base/fault.c). For each command of COMMANDS and every n (with
+--full; else a sample of them), the outcome must be one of two:
 
-* the same bytes on stdout, stderr and in the output files, and the same exit code as without the fault;
-* exit 1, a sentence on stderr that names the real cause, and no output file (a whole one, if what failed is stdout).
+* the same bytes on stdout, stderr and in the output files, and the same exit code as without the
+  fault;
+* exit 1, a sentence on stderr that names the real cause, and no output file (a whole one, if what
+  failed is stdout).
 
-A call that was interrupted or did half of its work (`interrupt`, `short`) must not show at all. --lasting makes all
-calls behind the n-th fail, too. Prints a table of points per command, and every point that is neither.
+A call that was interrupted or did half of its work (`interrupt`, `short`) must not show at all.
+--lasting makes all calls behind the n-th fail, too. Prints a table of points per command, and every
+point that is neither.
 """
 import argparse
 import collections
@@ -44,10 +47,11 @@ CAUSES = {
     "short": "",
 }
 
-# Name: words behind the program. {in} holds the inputs; h.db is a fresh copy of the history for each run.
+# Name: words behind the program. {in} holds the inputs; h.db is a fresh copy of the history.
 COMMANDS = {
     "graph": "graph {in}/lstm_text.onnx -o out.json -q",
-    "graph-console": "graph {in}/transformer_encoder.onnx --batch 2 --hardware t4 --training --depth 2",
+    "graph-console": "graph {in}/transformer_encoder.onnx --batch 2 --hardware t4 --training"
+    " --depth 2",
     "graph-zoo": "graph resnet18 -o out.csv",
     "scale": "scale {in}/lstm_text.onnx --dim batch=1..8 -o out.json",
     "fuse": "fuse {in}/resnet18.onnx -o out.json",
