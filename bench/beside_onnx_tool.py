@@ -1,11 +1,14 @@
 #!/usr/bin/python3
-"""`assay graph` beside onnx-tool on models as torch exports them: whole processes, the least of several runs.
+"""`assay graph` beside onnx-tool on models as torch exports them: whole processes, the least of
+several runs.
 
-    bench/beside_onnx_tool.py [RUNS]        5 unless given; $ASSAY is the program, build/release/assay unless set
+    bench/beside_onnx_tool.py [RUNS]     5 unless given; $ASSAY is the program, build/release/assay
+                                         unless set
 
-Needs torchvision (Debian: python3-torchvision) and onnx-tool (PyPI; $PYTHONPATH may name a checkout of it, which
-also needs python3-tabulate). Weights are random and stay in the files, as an exporter writes them. One process after
-the other, so that whatever slows the machine slows both. Exit 1 when the geometric mean of the ratios is below AIM.
+Needs torchvision (Debian: python3-torchvision) and onnx-tool (PyPI; $PYTHONPATH may name a checkout
+of it, which also needs python3-tabulate). Weights are random and stay in the files, as an exporter
+writes them. One process after the other, so that whatever slows the machine slows both. Exit 1 when
+the geometric mean of the ratios is below AIM.
 """
 import importlib.util
 import math
@@ -20,8 +23,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ASSAY = os.environ.get("ASSAY", os.path.join(ROOT, "build", "release", "assay"))
 AIM = 200
 MODELS = (
-    "alexnet vgg16 resnet18 resnet50 resnext50_32x4d wide_resnet50_2 densenet121 squeezenet1_1 googlenet "
-    "mobilenet_v2 mobilenet_v3_small mnasnet1_0 shufflenet_v2_x1_0 efficientnet_b0 regnet_y_400mf convnext_tiny "
+    "alexnet vgg16 resnet18 resnet50 resnext50_32x4d wide_resnet50_2 densenet121 squeezenet1_1 "
+    "googlenet mobilenet_v2 mobilenet_v3_small mnasnet1_0 shufflenet_v2_x1_0 efficientnet_b0 "
+    "regnet_y_400mf convnext_tiny "
     "vit_b_16 swin_t swin_v2_t inception_v3"
 ).split()
 SIDES = {"inception_v3": 299, "swin_v2_t": 256}
@@ -75,7 +79,8 @@ def main():
             export(name, path)
             ours, theirs = compare(path, runs)
             print(
-                f"{name:20} assay {ours:8.2f} ms  onnx-tool {theirs:9.1f} ms  {theirs / ours:6.0f} times",
+                f"{name:20} assay {ours:8.2f} ms  onnx-tool {theirs:9.1f} ms  "
+                f"{theirs / ours:6.0f} times",
                 flush=True,
             )
             if not math.isnan(theirs / ours):

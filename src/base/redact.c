@@ -124,7 +124,8 @@ void redact_put(sbuf *out, str text)
         done = secret.to;
         i = secret.to - 1;
     }
-    sbuf_put(out, text.p + done, text.n - done);
+    if (text.n > done)
+        sbuf_put(out, text.p + done, text.n - done);
 }
 
 str redact_copy(arena *a, str text)

@@ -3,8 +3,8 @@
 
     check_faults.py PROGRAM [--full] [--lasting] [--only COMMAND] [--kind KIND] [--jobs N]
 
-PROGRAM is built with ASSAY_FAULTS (src/base/fault.c). For each command of COMMANDS and every n (with
---full; else a sample of them), the outcome must be one of two:
+PROGRAM is built with ASSAY_FAULTS (src/base/fault.c). For each command of COMMANDS and every n
+(with --full; else a sample of them), the outcome must be one of two:
 
 * the same bytes on stdout, stderr and in the output files, and the same exit code as without the
   fault;

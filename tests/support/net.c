@@ -11,7 +11,7 @@ net net_open(int version)
 {
     net n = {.version = version, .scratch = arena_new(64u << 20)};
     assert_non_null(n.scratch);
-    assert_int_equal(ir_model_new(64u << 20, &n.m, &n.err), ASSAY_OK);
+    assert_int_equal(ir_model_new(256u << 20, &n.m, &n.err), ASSAY_OK);
     return n;
 }
 

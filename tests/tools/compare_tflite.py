@@ -3,8 +3,9 @@
 
   compare_tflite.py SUMMARY.csv FOLDER PROGRAM
 
-SUMMARY.csv has the columns file, truth (a CSV of tensors and operators), macs and const_elements; files and truths are
-below FOLDER. Compared are MACs, elements of constants and every static shape of an output; each difference is a line.
+SUMMARY.csv has the columns file, truth (a CSV of tensors and operators), macs and const_elements;
+files and truths are below FOLDER. Compared are MACs, elements of constants and every static shape of
+an output; each difference is a line.
 """
 
 import csv
@@ -20,7 +21,7 @@ def profile(program, path):
 
 
 def stored_shapes(path):
-    """Names and sizes of what the operators of the main subgraph make, where the file leaves none open."""
+    """Names and sizes of what the operators of the main subgraph make, where none is open."""
     tensors, shapes = {}, {}
     with open(path, newline="") as f:
         for row in csv.DictReader(f):

@@ -3,9 +3,9 @@
 
   make_tflite.py FOLDER
 
-A table is a dict of field number to value: Int(bytes, number), Float, a str, a list of ints (Ints), a list of
-tables (Tables), Raw bytes or another dict. Parents are written before their children, so that
-every offset points forward.
+A table is a dict of field number to value: Int(bytes, number), Float, a str, a list of ints (Ints),
+a list of tables (Tables), Raw bytes or another dict. Parents are written before their children, so
+that every offset points forward.
 """
 
 import struct
@@ -223,7 +223,7 @@ def conv_options(stride, activation=0, valid=0):
 
 
 def write_float(path):
-    """Conv (float16 weights behind DEQUANTIZE), depthwise, pooling, residual, mean, linear, softmax."""
+    """Conv (float16 weights behind DEQUANTIZE), depthwise, pooling, residual, linear, softmax."""
     m = Model()
     g = m.subgraph("main")
     x = g.tensor("image", [1, 8, 8, 3], signature=[-1, 8, 8, 3])

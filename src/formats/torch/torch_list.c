@@ -73,10 +73,11 @@ static int type_of(const pickle_value *name)
 
 /* ---- one tensor ---- */
 
-static assay_status fail_tensor(const walker *w, const char *what)
+static assay_status fail_tensor(walker *w, const char *what)
 {
-    return err_fail_node(w->f->err, ASSAY_ERR_MALFORMED, w->path.p, "%s: tensor '%.*s' %s",
-                         w->f->shown, (int)w->path.n, w->path.p ? w->path.p : "", what);
+    const char *name = sbuf_cstr(&w->path);
+    return err_fail_node(w->f->err, ASSAY_ERR_MALFORMED, name, "%s: tensor '%s' %s", w->f->shown,
+                         name, what);
 }
 
 static str own_name(walker *w)

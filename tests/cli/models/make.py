@@ -188,7 +188,8 @@ save(
 )
 
 
-# As brevitas exports quantised models: Quant(x, scale, zero point, bit width), under a domain that nobody knows.
+# As brevitas exports quantised models: Quant(x, scale, zero point, bit width), under a domain that
+# nobody knows.
 def quantised(name, body, x, y, constants):
     nodes = []
     for node in body:

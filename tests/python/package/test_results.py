@@ -75,9 +75,8 @@ class Models(InFolder):
         if not engine_missing():
             for model in (data, assay.Model(data, folder="nowhere"), "ext.onnx"):
                 r = assay.bench(model, num_runs=1, warmup_runs=0, progress=False)
-                self.assertEqual(
-                    [w["code"] for w in r.warnings][:2], ["external-missing", "made-up-weights"]
-                )
+                codes = [w["code"] for w in r.warnings if w["code"] != "machine-busy"]
+                self.assertEqual(codes[:2], ["external-missing", "made-up-weights"])
             os.rename("gone", "ext.onnx.data")
             r = assay.bench(
                 assay.Model(data, folder="."), num_runs=1, warmup_runs=0, progress=False

@@ -240,7 +240,7 @@ static void test_bad_configs(void **state)
         {"{\"model\": 3}", ASSAY_ERR_MALFORMED, NULL},
         {"{\"model\": {}}", ASSAY_ERR_MALFORMED, "model.net_type"},
         {"{\"model\": {\"net_type\": 7}}", ASSAY_ERR_MALFORMED, "model.net_type"},
-        {"{\"model\": {\"net_type\": \"swinr\"}}", ASSAY_ERR_MALFORMED, "swinir"},
+        {"{\"model\": {\"net_type\": \"swinirr\"}}", ASSAY_ERR_MALFORMED, "swinir"},
         {"{\"model\": {\"net_type\": \"swinir\", \"depths\": [6, 6, \"x\"]}}", ASSAY_ERR_MALFORMED,
          "model.depths[2]"},
         {"{\"model\": {\"net_type\": \"swinir\", \"depths\": \"6\"}}", ASSAY_ERR_MALFORMED,

@@ -96,7 +96,6 @@ static void refuses_by_content(void **state)
         ROW("png", "\x89PNG\r\n\x1a\n0000"),
         ROW("jpeg", "\xff\xd8\xff\xe0 JFIF"),
         ROW("zip", "PK\3\4\24\0\0\0\0\0readme.txt"),
-        ROW("pytorch", "PK\3\4\0\0\0\0\0\0archive/data.pkl"),
         ROW("gzip", "\x1f\x8b\x08\0\0\0\0\0"),
         ROW("pickle", "\x80\2}q\0."),
         ROW("pickle", "\x80\4\x95\0\0\0\0\0\0\0\0"),

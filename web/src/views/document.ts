@@ -1,5 +1,6 @@
-// Documents that are no profile (pipelines, scalings, validations, checks, plans of capacity, trends,
-// lists of records, machines): the figures and tables that assay made of them, and a chart where one says more.
+// Documents that are no profile (pipelines, scalings, validations, checks, plans of capacity,
+// trends, lists of records, machines): the figures and tables that assay made of them, and a chart
+// where one says more.
 // The view comes with the document (src/report/view.h); without it the fields are shown as they
 // are.
 import { isComparison, kindOf, type Document } from "../documents";

@@ -1,4 +1,4 @@
-// The first screen: how sure it is, the figures with their verdicts, what was warned of. Values, notes and
+// The first screen: how sure it is, the figures with their verdicts, the warnings. Values, notes and
 // verdicts are those of the view that came with the document.
 import { h, type Child } from "../dom";
 import type { View, ViewGroup } from "../envelope";
