@@ -1,5 +1,6 @@
 /* Results of every kind through one handle: values by path, unknown paths, other types; and structs whose size was not
  * set, which every function refuses. */
+#include "support/folder.h"
 #include <assay/device.h>
 #include <assay/history.h>
 #include <assay/measure.h>
@@ -285,7 +286,7 @@ static void test_size_zero_of_inputs(void **state)
     assay_result_free(out);
     out = NULL;
     assert_int_equal(assay_pipeline_measure(r, o, &hooks, NULL), ASSAY_ERR_USAGE);
-    assert_int_equal(assay_store_open(":memory:", true, &store, NULL), ASSAY_OK);
+    assert_int_equal(assay_store_open(in_test_folder("h.db"), true, &store, NULL), ASSAY_OK);
     assert_int_equal(assay_store_list(store, &(assay_record_filter){0}, &out, NULL),
                      ASSAY_ERR_USAGE);
     assert_int_equal(assay_store_trend(store, &(assay_trend_request){.model = "m"}, &out, NULL),
@@ -319,5 +320,5 @@ int run_test_values(void)
         cmocka_unit_test(test_size_zero_of_inputs),
         cmocka_unit_test(test_version),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }
