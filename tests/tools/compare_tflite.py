@@ -4,8 +4,8 @@
   compare_tflite.py SUMMARY.csv FOLDER PROGRAM
 
 SUMMARY.csv has the columns file, truth (a CSV of tensors and operators), macs and const_elements;
-files and truths are below FOLDER. Compared are MACs, elements of constants and every static shape of
-an output; each difference is a line.
+files and truths are below FOLDER. Compared are MACs, elements of constants and every static shape
+of an output; each difference is a line.
 """
 
 import csv

@@ -1,5 +1,5 @@
-// The first screen: how sure it is, the figures with their verdicts, the warnings. Values, notes and
-// verdicts are those of the view that came with the document.
+// The first screen: how sure it is, the figures with their verdicts, the warnings. Values, notes
+// and verdicts are those of the view that came with the document.
 import { h, type Child } from "../dom";
 import type { View, ViewGroup } from "../envelope";
 import { cards, code, facts, markedBanner, over, panel, section, soft } from "../ui";
