@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <inttypes.h>
 
-#include "base/file.h"
 #include "base/json_scan.h"
 #include "base/limits.h"
 #include "base/num.h"
@@ -270,18 +269,7 @@ static assay_status read_source(source *src, const char *shown, str name, weight
     return s;
 }
 
-static assay_status read_file(const char *path, str name, weight_set *set, assay_error *err)
-{
-    char shown[FILE_SHOWN];
-    source *src = NULL;
-    TRY(source_open(path, &src, err));
-    assay_status s = read_source(src, file_shown(path, shown), name, set, err);
-    source_close(src);
-    err_name_file(err, path);
-    return s;
-}
-
-const weight_reader safetensors_reader = {"safetensors", read_file};
+const weight_reader safetensors_reader = {"safetensors", read_source};
 
 assay_status safetensors_read_bytes(const void *p, uint64_t n, arena *a, weight_set **out,
                                     assay_error *err)

@@ -25,13 +25,25 @@ static assay_error *error_or(assay_error *err, assay_error *own)
     return err ? err : own;
 }
 
+static assay_status read_path(const weight_reader *r, const char *path, str name, weight_set *set,
+                              assay_error *err)
+{
+    char shown[FILE_SHOWN];
+    source *src = NULL;
+    TRY(source_open(path, &src, err));
+    assay_status s = r->read(src, file_shown(path, shown), name, set, err);
+    source_close(src);
+    err_name_file(err, path);
+    return s;
+}
+
 assay_status weights_read_file(const weight_reader *r, const char *path, arena *a, weight_set **out,
                                assay_error *err)
 {
     assay_error own;
     err = error_or(err, &own);
     *out = weight_set_new(a, r->format, TENSORS_EXPECTED);
-    return *out ? r->read(path, last_part(path), *out, err) : err_no_memory(err);
+    return *out ? read_path(r, path, last_part(path), *out, err) : err_no_memory(err);
 }
 
 static assay_status read_files(const weight_reader *r, const char *folder, const str *names,
@@ -45,7 +57,7 @@ static assay_status read_files(const weight_reader *r, const char *folder, const
                                         STR_ARG(names[i]));
         if (!path)
             return err_no_memory(err);
-        TRY(r->read(path, names[i], *out, err));
+        TRY(read_path(r, path, names[i], *out, err));
     }
     return ASSAY_OK;
 }

@@ -5,10 +5,12 @@
 #ifndef FORMATS_WEIGHTS_INDEX_H
 #define FORMATS_WEIGHTS_INDEX_H
 
+#include "base/source.h"
 #include "formats/weights.h"
 
-/* Adds a file and its tensors to the set. `name` is what the set calls the file. */
-typedef assay_status weight_file_fn(const char *path, str name, weight_set *set, assay_error *err);
+/* Adds a file and its tensors to the set. `name` is what the set calls the file, `shown` what messages call it. */
+typedef assay_status weight_file_fn(source *src, const char *shown, str name, weight_set *set,
+                                    assay_error *err);
 typedef struct weight_reader {
     const char *format; /* "safetensors" */
     weight_file_fn *read;

@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "formats/torch/torch_impl.h"
 
 #define SCRATCH_BYTES ((size_t)2 << 30)
@@ -141,18 +140,7 @@ static assay_status read_source(source *src, const char *shown, str name, weight
     return s;
 }
 
-static assay_status read_file(const char *path, str name, weight_set *set, assay_error *err)
-{
-    char shown[FILE_SHOWN];
-    source *src = NULL;
-    TRY(source_open(path, &src, err));
-    assay_status s = read_source(src, file_shown(path, shown), name, set, err);
-    source_close(src);
-    err_name_file(err, path);
-    return s;
-}
-
-const weight_reader torch_reader = {"pytorch", read_file};
+const weight_reader torch_reader = {"pytorch", read_source};
 
 assay_status torch_read_bytes(const void *p, uint64_t n, arena *a, weight_set **out,
                               assay_error *err)
