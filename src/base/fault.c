@@ -5,6 +5,7 @@
  *
  *   ASSAY_FAULT=KIND:N        the N-th call of the kind fails, once
  *   ASSAY_FAULT=KIND:N+       so do all calls behind it
+ *   ASSAY_FAULT_TRY=WHAT      a confined process (sandbox.h) tries what is forbidden: open, socket or exec
  *   ASSAY_FAULT_COUNT=FILE    at the end, the calls of every kind are written there: "memory 52"
  *
  * A kind is a row of `kinds`. `interrupt` and `short` are no failures: a call was interrupted by a signal, or
@@ -22,7 +23,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 typedef enum fault_kind {
     MEMORY,
@@ -220,6 +223,20 @@ WRAPPED(write, ssize_t, (int fd, const void *p, size_t n))
 WRAPPED(pwrite64, ssize_t, (int fd, const void *p, size_t n, off64_t at))
 {
     return fails(WRITE) || fails(INTERRUPT) ? -1 : __real_pwrite64(fd, p, maybe_less(n), at);
+}
+
+WRAPPED(sandbox_enter, int, (int out, int broker, void *err))
+{
+    static char *const words[] = {NULL};
+    const char *what = getenv("ASSAY_FAULT_TRY");
+    int status = __real_sandbox_enter(out, broker, err);
+    if (what && strcmp(what, "open") == 0)
+        __real_open("/etc/passwd", O_RDONLY | O_CLOEXEC);
+    if (what && strcmp(what, "socket") == 0)
+        socket(AF_INET, SOCK_STREAM, 0);
+    if (what && strcmp(what, "exec") == 0)
+        execve("/bin/true", words, words);
+    return status;
 }
 
 __attribute__((destructor)) static void write_counts(void)

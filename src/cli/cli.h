@@ -134,6 +134,7 @@ struct cli_args {
     cli_history_args history;
     bool measure;      /* --measure */
     bool machine_show; /* --show */
+    bool sandbox;      /* --sandbox */
     bool limits;
     long pid; /* --pid; 0: not given */
     bool help, version, licenses, man, docs;

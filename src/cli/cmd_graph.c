@@ -21,7 +21,9 @@ static int run_graph(cli_args *args)
     if (args->fell_back && !args->output.quiet)
         fprintf(stderr, "assay: no model given; analysing %s. Use `assay graph MODEL`.\n",
                 args->command->fallback);
-    return code ? code : cli_gate_static(args);
+    if (code)
+        return code;
+    return args->sandbox ? cli_job_sandboxed(args) : cli_gate_static(args);
 }
 
 static const char *const graph_examples[] = {
@@ -35,6 +37,8 @@ static const char *const graph_examples[] = {
     "set a symbolic dimension; fail if anything is assumed",
     "assay model.onnx -o result.json -o layers.csv",
     "console output and two files",
+    "assay graph download.onnx --sandbox",
+    "a model of unknown origin, analysed by a process that can do nothing else",
     "assay model.onnx --json | jq .total_macs",
     "one number for a script",
     NULL,

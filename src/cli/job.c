@@ -99,7 +99,7 @@ static int open_outputs(cli_job *j)
     return code;
 }
 
-static int read_stdin(void **bytes, size_t *n)
+int cli_read_stdin(void **bytes, size_t *n)
 {
     size_t cap = 1 << 16;
     char *p = malloc(cap);
@@ -129,13 +129,25 @@ static int read_stdin(void **bytes, size_t *n)
                                  "the model on stdin does not fit into memory. Save it as a file.");
 }
 
+int cli_complain_model(const cli_args *a, const assay_error *err)
+{
+    const char *near = a->command_given || err->code != ASSAY_ERR_USAGE
+                           ? NULL
+                           : cli_nearest(a->words[0], cli_command_name_at, NULL);
+    if (near)
+        return cli_complain_text(ASSAY_ERR_USAGE,
+                                 "'%.200s' is neither a command nor a model. Did you mean '%s'?",
+                                 a->words[0], near);
+    return cli_complain(err);
+}
+
 static int open_model(cli_job *j)
 {
     const char *word = j->args->words[0];
     assay_error err;
     size_t n = 0;
     if (strcmp(word, "-") == 0) {
-        int code = read_stdin(&j->bytes, &n);
+        int code = cli_read_stdin(&j->bytes, &n);
         if (code)
             return code;
         return assay_model_from_bytes(j->bytes, n, "stdin", NULL, &j->model, &err) == ASSAY_OK
@@ -144,14 +156,7 @@ static int open_model(cli_job *j)
     }
     if (assay_model_open(word, &j->model, &err) == ASSAY_OK)
         return ASSAY_OK;
-    const char *near = j->args->command_given || err.code != ASSAY_ERR_USAGE
-                           ? NULL
-                           : cli_nearest(word, cli_command_name_at, NULL);
-    if (near)
-        return cli_complain_text(ASSAY_ERR_USAGE,
-                                 "'%.200s' is neither a command nor a model. Did you mean '%s'?",
-                                 word, near);
-    return cli_complain(&err);
+    return cli_complain_model(j->args, &err);
 }
 
 /* The command line as it could be typed again, for the result's context. */
@@ -185,12 +190,17 @@ static bool wants_advice(const cli_job *j)
     return report || cli_command_is(j->args->command, "advises");
 }
 
-int cli_job_analyze(cli_job *j)
+void cli_job_prepare(cli_job *j)
 {
-    assay_error err;
     cli_record_command(j->args);
     if (wants_advice(j))
         assay_options_set(j->args->options, "advice", "true", NULL);
+}
+
+int cli_job_analyze(cli_job *j)
+{
+    assay_error err;
+    cli_job_prepare(j);
     j->verdict = assay_analyze(j->model, j->args->options, &j->profile, &err);
     if (j->verdict == ASSAY_OK)
         return ASSAY_OK;

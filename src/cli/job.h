@@ -34,6 +34,8 @@ int cli_job_model(cli_job *j);      /* the model alone */
 /* The result that is read instead of a model, by its name and its schema: 1; 0: the word is no file of
  * that kind; -1: complained about. */
 int cli_job_result(const char *word, assay_result **out, int *code);
+/* Tells the options what cli_job_analyze() tells them. */
+void cli_job_prepare(cli_job *j);
 int cli_job_analyze(cli_job *j); /* 0 also when there is a profile and a complaint: see verdict */
 int cli_job_show(cli_job *j);    /* on stdout, as was requested */
 int cli_job_write(cli_job *j);   /* into the files and the history */
@@ -45,6 +47,13 @@ void cli_job_close(cli_job *j);
 typedef assay_status cli_make_fn(assay_model *model, const assay_options *options,
                                  assay_result **out, assay_error *err);
 int cli_job_view(cli_args *args, cli_make_fn *make, const char *view);
+
+/* The bytes of a model on stdin, which the caller frees. */
+int cli_read_stdin(void **bytes, size_t *n);
+/* Complains that the model of the command line cannot be opened: it may be a mistyped command. */
+int cli_complain_model(const cli_args *a, const assay_error *err);
+/* The static profile by a confined process, for --sandbox (sandboxed.c). */
+int cli_job_sandboxed(cli_args *args);
 
 /* ---- results in all requested formats ---- */
 

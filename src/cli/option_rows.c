@@ -23,6 +23,9 @@ const own_option own_options[] = {
      .info.values = "@models", .info.about = "Name several models by one option."},
     {OWN("measure", FLAG, measure, "Measurement", "memory compare check pipeline"),
      .info.about = "Also run the model and add the measurements."},
+    {OWN("sandbox", FLAG, sandbox, "Analysis", "graph"),
+     .info.about = "Analyse the model in a confined process, which can neither open other files "
+                   "than the model's nor reach the network. For models that you do not trust."},
     {OWN("limits", FLAG, limits, "View", "doctor"),
      .info.about = "List the limits on what is read and computed."},
     {OWN("show", FLAG, machine_show, "Machine", "machine"),
@@ -90,6 +93,8 @@ const own_option own_options[] = {
      .info.about = "Also accept requests for this host name."},
     {PASSED("timeout"), .info.value = "SECONDS",
      .info.about = "Close a connection whose request takes longer. Default: 20."},
+    {PASSED("no-sandbox"),
+     .info.about = "Analyse uploaded models without the sandbox, where the system has none."},
     {PASSED("read-only"), .info.about = "Refuse uploads, tags and deletions."},
     {OWN("man", FLAG, man, "General", "help"),
      .info.about = "Print the manual page, as scdoc source."},

@@ -1,6 +1,4 @@
-/* assay-serve: parses options, starts the server and waits for the signal to stop. */
-#include <errno.h>
-#include <getopt.h>
+/* assay-serve: takes the token, starts the server and waits for the signal to stop. */
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,107 +9,10 @@
 
 #include "serve/serve.h"
 
-static const char help[] =
-    "assay-serve [--port N] [--host ADDRESS] [--db FILE] [--token TEXT | --token-file FILE]\n"
-    "            [--allow-host NAME] [--read-only] [--timeout SECONDS]\n\n"
-    "The dashboard over a history of results; `assay help serve` explains the options, "
-    "docs/serve.md\n"
-    "the API. It prints its address and ends on SIGTERM or SIGINT.\n";
-
 static int complain(assay_status code, const char *what)
 {
     fprintf(stderr, "assay-serve: %s\n", what);
     return (int)code;
-}
-
-/* ---- options ---- */
-
-enum {
-    O_PORT = 256,
-    O_HOST,
-    O_DB,
-    O_TOKEN,
-    O_TOKEN_FILE,
-    O_ALLOW,
-    O_READ_ONLY,
-    O_TIMEOUT,
-    O_HELP,
-    O_VERSION
-};
-
-static const struct option words[] = {
-    {"port", 1, NULL, O_PORT},
-    {"host", 1, NULL, O_HOST},
-    {"db", 1, NULL, O_DB},
-    {"token", 1, NULL, O_TOKEN},
-    {"token-file", 1, NULL, O_TOKEN_FILE},
-    {"allow-host", 1, NULL, O_ALLOW},
-    {"read-only", 0, NULL, O_READ_ONLY},
-    {"timeout", 1, NULL, O_TIMEOUT},
-    {"help", 0, NULL, O_HELP},
-    {"version", 0, NULL, O_VERSION},
-    {0},
-};
-
-/* -1: go on; else the exit code. */
-static int take_option(serve_options *o, int option)
-{
-    switch (option) {
-    case O_PORT:
-        o->port = optarg;
-        return -1;
-    case O_HOST:
-        o->host = optarg;
-        return -1;
-    case O_DB:
-        o->db = optarg;
-        return -1;
-    case O_TOKEN:
-        o->token = optarg;
-        return -1;
-    case O_TOKEN_FILE:
-        o->token_file = optarg;
-        return -1;
-    case O_ALLOW:
-        if (o->n_allowed == SERVE_HOSTS)
-            return complain(ASSAY_ERR_USAGE, "too many --allow-host options");
-        o->allowed[o->n_allowed++] = optarg;
-        return -1;
-    case O_READ_ONLY:
-        o->read_only = true;
-        return -1;
-    case O_TIMEOUT:
-        o->timeout_s = atoi(optarg);
-        return o->timeout_s >= 1 && o->timeout_s <= 3600
-                   ? -1
-                   : complain(ASSAY_ERR_USAGE, "--timeout must be 1 to 3600 seconds");
-    case O_HELP:
-        fputs(help, stdout);
-        return 0;
-    case O_VERSION:
-        puts(assay_version());
-        return 0;
-    default:
-        return ASSAY_ERR_USAGE;
-    }
-}
-
-static int read_options(int argc, char **argv, serve_options *o)
-{
-    int option, code;
-    *o = (serve_options){.host = "127.0.0.1", .port = "0", .timeout_s = SERVE_TIMEOUT_S};
-    while ((option = getopt_long(argc, argv, "", words, NULL)) != -1)
-        if ((code = take_option(o, option)) >= 0)
-            return code;
-    if (optind < argc)
-        return complain(ASSAY_ERR_USAGE,
-                        "unexpected argument. List the options with `assay help serve`.");
-    char *end;
-    errno = 0;
-    unsigned long port = strtoul(o->port, &end, 10);
-    if (errno || *end || *o->port < '0' || *o->port > '9' || port > 65535)
-        return complain(ASSAY_ERR_USAGE, "--port must be 0 to 65535");
-    return -1;
 }
 
 /* ---- the token ---- */
@@ -202,8 +103,9 @@ static int serve(server *s)
 
 int main(int argc, char **argv)
 {
-    if (argc == 3 && strcmp(argv[1], "--worker") == 0)
-        return worker_main(argv[2]);
+    bool confined = argc == 3 && strcmp(argv[1], "--worker") == 0;
+    if (confined || (argc == 3 && strcmp(argv[1], "--free-worker") == 0))
+        return worker_main(argv[2], confined);
     sigset_t ends;
     server *s = calloc(1, sizeof *s);
     if (!s)
@@ -216,7 +118,7 @@ int main(int argc, char **argv)
     pthread_sigmask(SIG_BLOCK, &ends, NULL);
     /* A heap for each of a hundred threads would hold on to a hundred times the memory. */
     mallopt(M_ARENA_MAX, 2);
-    int code = read_options(argc, argv, &s->options);
+    int code = options_read(argc, argv, &s->options);
     if (code < 0)
         code = take_token(s);
     if (code < 0)

@@ -44,12 +44,16 @@ bool serve_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until_ms); /* 
 /* ---- configuration (options.c) ---- */
 
 typedef struct serve_options {
-    const char *host, *port, *db, *token, *token_file;
+    long port, timeout_s; /* 0: a free one; for a request's head, and beside its body's bytes */
+    const char *host, *db, *token, *token_file;
     const char *allowed[SERVE_HOSTS]; /* --allow-host */
     int n_allowed;
     bool read_only;
-    int timeout_s; /* for a request's head, and beside its body's bytes */
+    bool no_sandbox; /* for uploaded models */
 } serve_options;
+
+/* -1, or the exit code. */
+int options_read(int argc, char **argv, serve_options *o);
 
 /* ---- how many connections, and whose (slots.c) ---- */
 
@@ -229,8 +233,8 @@ handler_fn serve_page, serve_records, serve_record, serve_models, serve_trend, s
  * sentence in *out. */
 unsigned worker_profile(server *s, const void *model, size_t n, const char *name, char **out,
                         size_t *n_out);
-/* What that process does. */
-int worker_main(const char *name);
+/* What that process does; `sandbox`: confined. */
+int worker_main(const char *name, bool sandbox);
 
 extern const char serve_openapi_text[];
 extern const size_t serve_openapi_size;

@@ -83,7 +83,9 @@ static int open_socket(server *s)
 {
     const struct addrinfo want = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
     struct addrinfo *list = NULL;
-    int code = getaddrinfo(s->options.host, s->options.port, &want, &list), fd = -1;
+    char port[16];
+    snprintf(port, sizeof port, "%ld", s->options.port);
+    int code = getaddrinfo(s->options.host, port, &want, &list), fd = -1;
     if (code) {
         complain(s->options.host, gai_strerror(code));
         return -1;
@@ -92,8 +94,8 @@ static int open_socket(server *s)
         for (const struct addrinfo *a = list; a && fd < 0; a = a->ai_next)
             fd = bind_to(s, a);
         if (fd < 0)
-            fprintf(stderr, "assay-serve: cannot listen on %s port %s: %s\n", s->options.host,
-                    s->options.port, strerror(errno));
+            fprintf(stderr, "assay-serve: cannot listen on %s port %s: %s\n", s->options.host, port,
+                    strerror(errno));
     }
     freeaddrinfo(list);
     if (fd >= 0)

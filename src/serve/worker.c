@@ -1,9 +1,11 @@
 /* An uploaded model is analysed by a separate process: this program as `assay-serve --worker NAME`, with the model on
- * stdin and limits on memory, time and files. If it crashes, the server continues. At most SERVE_WORKERS of them run
- * at the same time.
+ * stdin, limits on memory and time, no environment and no other descriptors. Before it reads a byte it enters the
+ * sandbox of <assay/sandbox.h>: it can compute and answer, and not open a file, a socket or a program. If it crashes,
+ * the server continues. At most SERVE_WORKERS of them run at the same time.
  *
  * The worker answers on stdout: the profile as JSON (exit 0), or the error message (exit: its status).
  */
+#include <assay/sandbox.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,6 +16,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,12 +38,26 @@ extern char **environ;
 /* A macro, because what is limited is an enum of its own to one C library and an int to others. */
 #define LIMIT(what, most) setrlimit(what, &(const struct rlimit){(most), (most)})
 
-static void confine(void)
+/* stdin and stdout alone; a sanitizer reports on stderr. */
+static void close_others(void)
+{
+#ifndef ASSAY_SANITIZED
+    close(STDERR_FILENO);
+#endif
+#ifdef SYS_close_range
+    if (syscall(SYS_close_range, 3u, ~0u, 0u) == 0)
+        return;
+#endif
+    for (int fd = 3; fd < (int)sysconf(_SC_OPEN_MAX); fd++)
+        close(fd);
+}
+
+static void limit_resources(void)
 {
 #ifndef ASSAY_SANITIZED /* whose shadow memory is larger than any limit */
     LIMIT(RLIMIT_AS, (rlim_t)3 << 30);
 #endif
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); /* also with --no-sandbox */
     LIMIT(RLIMIT_CPU, SERVE_WORKER_MS / 1000);
     LIMIT(RLIMIT_CORE, 0);
     LIMIT(RLIMIT_FSIZE, 0); /* pipes are no files */
@@ -83,17 +100,20 @@ static int write_answer(const char *text, size_t n, int code)
     return code;
 }
 
-int worker_main(const char *name)
+int worker_main(const char *name, bool sandbox)
 {
     assay_model *model = NULL;
     assay_result *profile = NULL;
     assay_error err = {0};
     char *text = NULL;
     size_t n, n_text;
-    confine();
+    close_others();
+    limit_resources();
+    if (sandbox && assay_sandbox_enter(STDOUT_FILENO, &err) != ASSAY_OK)
+        return write_answer(err.message, strlen(err.message), (int)err.code);
     char *bytes = read_all(STDIN_FILENO, SERVE_MODEL_BYTES * 2, &n);
     if (!bytes)
-        return write_answer("out of memory", 15, ASSAY_ERR_SYSTEM);
+        return write_answer("out of memory", 13, ASSAY_ERR_SYSTEM);
     assay_status s = assay_model_from_bytes(bytes, n, name, NULL, &model, &err);
     if (s == ASSAY_OK)
         s = assay_analyze(model, NULL, &profile, &err);
@@ -110,9 +130,10 @@ int worker_main(const char *name)
 
 /* ---- starting it ---- */
 
-static bool start_worker(const char *name, int in, int out, pid_t *child)
+static bool start_worker(const server *s, const char *name, int in, int out, pid_t *child)
 {
-    char program[] = "/proc/self/exe", verb[] = "--worker";
+    char program[] = "/proc/self/exe", confined[] = "--worker", free_one[] = "--free-worker";
+    char *verb = s->options.no_sandbox ? free_one : confined;
     char *argv[] = {program, verb, (char *)(uintptr_t)name, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -197,6 +218,9 @@ static unsigned outcome(const talk *t, bool in_time, int status, char **out)
     static const char died[] =
         "the analysis of the model crashed. It ran in its own process; the server is not affected.";
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    static const char forbidden[] =
+        "the analysis of the model tried a forbidden system call and was "
+        "stopped by the sandbox. Do not trust the file.";
     bool cpu = WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL);
     if (in_time && code == 0 && !t->too_long)
         return MHD_HTTP_OK;
@@ -204,6 +228,8 @@ static unsigned outcome(const talk *t, bool in_time, int status, char **out)
         *out = strdup("the result of the model is too large to send");
     else if (!in_time || cpu)
         *out = strdup(late);
+    else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
+        *out = strdup(forbidden);
     else if (code < 0 || code > 7 || !t->n)
         *out = strdup(died);
     else
@@ -212,12 +238,18 @@ static unsigned outcome(const talk *t, bool in_time, int status, char **out)
                                                                   : MHD_HTTP_UNPROCESSABLE_CONTENT;
 }
 
-static unsigned run_worker(const void *model, size_t n, const char *name, char **out, size_t *n_out)
+typedef struct upload {
+    const void *model;
+    size_t n;
+    const char *name;
+} upload;
+
+static unsigned run_worker(const server *s, const upload *u, char **out, size_t *n_out)
 {
     int in[2] = {-1, -1}, back[2] = {-1, -1}, status = 0;
     pid_t child;
     if (pipe2(in, O_CLOEXEC) != 0 || pipe2(back, O_CLOEXEC) != 0 ||
-        !start_worker(name, in[0], back[1], &child)) {
+        !start_worker(s, u->name, in[0], back[1], &child)) {
         for (int i = 0; i < 2; i++) {
             close(in[i]);
             close(back[i]);
@@ -227,8 +259,8 @@ static unsigned run_worker(const void *model, size_t n, const char *name, char *
     close(in[0]);
     close(back[1]);
     fcntl(in[1], F_SETFL, O_NONBLOCK);
-    talk t = {.model = model,
-              .n_model = n,
+    talk t = {.model = u->model,
+              .n_model = u->n,
               .to = in[1],
               .from = back[0],
               .until_ms = serve_now_ms() + SERVE_WORKER_MS};
@@ -277,13 +309,19 @@ static void end_turn(server *s)
 unsigned worker_profile(server *s, const void *model, size_t n, const char *name, char **out,
                         size_t *n_out)
 {
+    assay_error err;
     *out = NULL;
     *n_out = 0;
+    if (!s->options.no_sandbox && assay_sandbox_check(&err) != ASSAY_OK) {
+        *out = strdup(err.message);
+        return MHD_HTTP_NOT_IMPLEMENTED;
+    }
     if (!take_turn(s)) {
         *out = strdup("too many models are being analysed. Try again later.");
         return MHD_HTTP_SERVICE_UNAVAILABLE;
     }
-    unsigned code = run_worker(model, n, name, out, n_out);
+    const upload u = {model, n, name};
+    unsigned code = run_worker(s, &u, out, n_out);
     end_turn(s);
     return code;
 }

@@ -53,6 +53,7 @@ COMMANDS = {
     "graph-console": "graph {in}/transformer_encoder.onnx --batch 2 --hardware t4 --training"
     " --depth 2",
     "graph-zoo": "graph resnet18 -o out.csv",
+    "graph-sandbox": "graph {in}/lstm_text.onnx --sandbox -o out.json -q",
     "scale": "scale {in}/lstm_text.onnx --dim batch=1..8 -o out.json",
     "fuse": "fuse {in}/resnet18.onnx -o out.json",
     "memory": "memory {in}/mobilenet_v2.onnx -o out.md",
@@ -269,6 +270,25 @@ class Torture:
                 yield from part
 
 
+def check_forbidden(torture: Torture) -> List[str]:
+    """A confined process that tries what is forbidden ends, and the user is told."""
+    bad = []
+    for what in ("open", "socket", "exec"):
+        done = subprocess.run(
+            [torture.options.program, "graph", "lstm_text.onnx", "--sandbox", "-o", "none.json"],
+            cwd=torture.inputs,
+            env=environment(ASSAY_FAULT_TRY=what),
+            capture_output=True,
+            check=False,
+        )
+        said = done.stderr.decode()
+        missing = done.returncode == 4 and "cannot confine" in said
+        good = done.returncode == 3 and "sandbox" in said and not done.stdout
+        if not missing and (not good or (torture.inputs / "none.json").exists()):
+            bad.append(f"forbidden {what}: exit {done.returncode}: {said}")
+    return bad
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program")
@@ -287,6 +307,7 @@ def main() -> int:
     failed = 0
     with tempfile.TemporaryDirectory(dir=FAST) as folder:
         torture = Torture(options, pathlib.Path(folder))
+        torture.bad += check_forbidden(torture)
         for name in options.only or COMMANDS:
             known = len(torture.bad)
             tally = torture.check(name)

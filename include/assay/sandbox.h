@@ -1,0 +1,58 @@
+/* assay: models of strangers, analysed by a process that can do nothing but compute (SECURITY.md).
+ *
+ *     assay_confined what = {.size = sizeof what, .model = "model.onnx"};
+ *     assay_text texts[] = {{.format = "json"}};
+ *     if (assay_analyze_confined(&what, NULL, texts, 1, &err) == ASSAY_OK)
+ *         fwrite(texts[0].text, 1, texts[0].n, stdout);
+ *     assay_free(texts[0].text);
+ *
+ * A confined process may read what is open already, allocate memory, and write to one descriptor. Every other system
+ * call ends it: it cannot open a file, a socket or a program. Linux on x86-64 and aarch64 can do this (seccomp).
+ * Elsewhere these functions return ASSAY_ERR_UNSUPPORTED; nothing is analysed without the confinement.
+ */
+#ifndef ASSAY_SANDBOX_H
+#define ASSAY_SANDBOX_H
+
+#include <assay/assay.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ASSAY_OK: processes can be confined here. ASSAY_ERR_UNSUPPORTED: the message says why not. */
+ASSAY_API assay_status assay_sandbox_check(assay_error *err);
+
+/* Confines the calling process for good. Only `out` (a descriptor) can be written after this. Call it before reading
+ * untrusted bytes, in a process with one thread; set resource limits before. */
+ASSAY_API assay_status assay_sandbox_enter(int out, assay_error *err);
+
+/* What to analyse. */
+typedef struct assay_confined {
+    size_t size;
+    const char *model; /* as for assay_model_open(); with `bytes`, its name in results */
+    const void *bytes; /* as for assay_model_from_bytes(); NULL: `model` is a path or a name */
+    size_t n_bytes;
+} assay_confined;
+
+/* A rendering of the result. */
+typedef struct assay_text {
+    const char *format; /* as for assay_result_write() */
+    bool color;         /* in place of the option "color" */
+    char *text; /* set by the function, ends with a NUL; free it with assay_free(). NULL: none */
+    size_t n;
+} assay_text;
+
+/* assay_model_open(), assay_analyze() and assay_result_write() in a confined child of this process, which must have no
+ * other threads. The child can read the model, files in its directory (external data, shards; no hidden files), and
+ * files that the options "config" and "hardware" name. The rest of what these functions return, and:
+ * ASSAY_ERR_MALFORMED: the child tried what is forbidden, or crashed. ASSAY_ERR_USAGE: the model needs another file, or
+ * the option "follow-symlinks" is set. As with "strict", a failure may come with texts. */
+ASSAY_API assay_status assay_analyze_confined(const assay_confined *what,
+                                              const assay_options *options, assay_text *texts,
+                                              size_t n_texts, assay_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

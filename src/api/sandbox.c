@@ -1,0 +1,139 @@
+/* The static profile by a confined process. The result itself stays there: only texts come back, so this process never
+ * reads what a stranger may have formed, but for a byte count before each text. */
+#include <assay/sandbox.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api.h"
+#include "base/confined.h"
+#include "base/memory.h"
+#include "base/sandbox.h"
+
+#define TEXTS_BYTES ((size_t)1 << 30)
+
+assay_status assay_sandbox_check(assay_error *err)
+{
+    api_begin(err);
+    return sandbox_check(err);
+}
+
+assay_status assay_sandbox_enter(int out, assay_error *err)
+{
+    api_begin(err);
+    return sandbox_enter(out, -1, err);
+}
+
+/* ---- in the confined process ---- */
+
+typedef struct confined_work {
+    assay_confined what;
+    const assay_options *options;
+    const assay_text *texts;
+    size_t n;
+} confined_work;
+
+static void put_text(sbuf *out, const char *text, size_t n)
+{
+    const uint64_t length = n;
+    sbuf_put(out, &length, sizeof length);
+    sbuf_put(out, text, n);
+}
+
+static assay_status write_texts(const confined_work *w, const assay_result *result, sbuf *out,
+                                assay_error *err)
+{
+    for (size_t i = 0; i < w->n; i++) {
+        assay_options o = *w->options;
+        char *text = NULL;
+        size_t n = 0;
+        o.view.color = w->texts[i].color;
+        TRY(assay_result_write(result, w->texts[i].format, &o, &text, &n, err));
+        put_text(out, text, n);
+        assay_free(text);
+    }
+    return ASSAY_OK;
+}
+
+/* Nothing is freed: the process ends. */
+static assay_status analyze_confined(void *ctx, sbuf *out, assay_error *err)
+{
+    const confined_work *w = ctx;
+    assay_model *model = NULL;
+    assay_result *result = NULL;
+    assay_error late = {0};
+    TRY(w->what.bytes ? assay_model_from_bytes(w->what.bytes, w->what.n_bytes, w->what.model, NULL,
+                                               &model, err)
+                      : assay_model_open(w->what.model, &model, err));
+    assay_status s = assay_analyze(model, w->options, &result, err);
+    if (result && s != ASSAY_ERR_SYSTEM) {
+        assay_status written = write_texts(w, result, out, s == ASSAY_OK ? err : &late);
+        s = s == ASSAY_OK ? written : s;
+    }
+    return s;
+}
+
+/* ---- here ---- */
+
+static assay_status take_texts(const sbuf *got, assay_text *texts, size_t n, assay_error *err)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < n && at < got->n; i++) {
+        uint64_t length;
+        if (got->n - at < sizeof length)
+            return err_fail(err, ASSAY_ERR_MALFORMED, "the sandbox returned an invalid answer");
+        memcpy(&length, got->p + at, sizeof length);
+        at += sizeof length;
+        if (length > got->n - at)
+            return err_fail(err, ASSAY_ERR_MALFORMED, "the sandbox returned an invalid answer");
+        texts[i].text = memory_alloc((size_t)length + 1);
+        if (!texts[i].text)
+            return err_no_memory(err);
+        memcpy(texts[i].text, got->p + at, (size_t)length);
+        texts[i].text[length] = '\0';
+        texts[i].n = (size_t)length;
+        at += (size_t)length;
+    }
+    return ASSAY_OK;
+}
+
+static assay_status run_confined(confined_work *w, assay_text *texts, assay_error *err)
+{
+    const assay_options *o = w->options;
+    const char *files[2];
+    size_t n_files = 0;
+    sbuf got = {0};
+    if (o->model.config.n)
+        files[n_files++] = o->model.config.p;
+    if (o->hardware.names.n)
+        files[n_files++] = o->hardware.names.p;
+    confined_call call = {.run = analyze_confined,
+                          .ctx = w,
+                          .most = TEXTS_BYTES,
+                          .policy = {.model = w->what.bytes ? NULL : w->what.model,
+                                     .files = files,
+                                     .n_files = n_files}};
+    assay_status s = confined_run(&call, &got, err);
+    assay_status taken = take_texts(&got, texts, w->n, s == ASSAY_OK ? err : NULL);
+    sbuf_free(&got);
+    return s == ASSAY_OK ? taken : s;
+}
+
+assay_status assay_analyze_confined(const assay_confined *what, const assay_options *options,
+                                    assay_text *texts, size_t n_texts, assay_error *err)
+{
+    assay_options none;
+    confined_work w = {.options = api_options(options, &none), .texts = texts, .n = n_texts};
+    api_begin(err);
+    TRY(TAKE(what, w.what, err));
+    for (size_t i = 0; i < n_texts; i++) {
+        texts[i].text = NULL;
+        texts[i].n = 0;
+    }
+    if (!w.what.model)
+        return err_fail(err, ASSAY_ERR_USAGE, "no model is given");
+    if (w.options->model.follow_symlinks)
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "--follow-symlinks allows any file, and --sandbox only those in the "
+                        "model's folder. Leave one out.");
+    return run_confined(&w, texts, err);
+}

@@ -1,0 +1,108 @@
+/* The options of assay-serve: one row each. `assay serve` has passed those that it knows (cli/option_rows.c), where their
+ * help is. */
+#include <errno.h>
+#include <getopt.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "serve/serve.h"
+
+typedef enum serve_kind { SERVE_WORD, SERVE_FLAG, SERVE_NUMBER, SERVE_HOST, SERVE_SAY } serve_kind;
+
+typedef struct serve_row {
+    const char *name;
+    serve_kind kind;
+    size_t at; /* of its field in serve_options */
+    long min, max;
+} serve_row;
+
+#define ROW(name_, kind_, field) \
+    .name = (name_), .kind = SERVE_##kind_, .at = offsetof(serve_options, field)
+
+static const serve_row rows[] = {
+    {ROW("port", NUMBER, port), .max = 65535},
+    {ROW("host", WORD, host)},
+    {ROW("db", WORD, db)},
+    {ROW("token", WORD, token)},
+    {ROW("token-file", WORD, token_file)},
+    {ROW("allow-host", HOST, allowed)},
+    {ROW("read-only", FLAG, read_only)},
+    {ROW("no-sandbox", FLAG, no_sandbox)},
+    {ROW("timeout", NUMBER, timeout_s), .min = 1, .max = 3600},
+    {.name = "help", .kind = SERVE_SAY},
+    {.name = "version", .kind = SERVE_SAY},
+};
+enum { N_ROWS = sizeof rows / sizeof *rows };
+
+static int refuse(const char *name, const char *what)
+{
+    fprintf(stderr, "assay-serve: %s%s%s\n", name ? "--" : "", name ? name : "", what);
+    return ASSAY_ERR_USAGE;
+}
+
+static int take_number(const serve_row *row, const char *text, long *to)
+{
+    char *end, why[80];
+    errno = 0;
+    long n = strtol(text, &end, 10);
+    if (errno || *end || *text < '0' || *text > '9' || n < row->min || n > row->max) {
+        snprintf(why, sizeof why, " must be %ld to %ld", row->min, row->max);
+        return refuse(row->name, why);
+    }
+    *to = n;
+    return -1;
+}
+
+static int take_host(serve_options *o, const char *name)
+{
+    if (o->n_allowed == SERVE_HOSTS)
+        return refuse("allow-host", " can be given 16 times at most");
+    o->allowed[o->n_allowed++] = name;
+    return -1;
+}
+
+static int say(const serve_row *row)
+{
+    puts(row->name[0] == 'v' ? assay_version()
+                             : "assay-serve: the dashboard of a history of results. `assay help "
+                               "serve` lists its options. It prints its address\nand ends on "
+                               "SIGTERM or SIGINT.");
+    return ASSAY_OK;
+}
+
+/* -1: go on; else the exit code. */
+static int take_row(const serve_row *row, const char *value, serve_options *o)
+{
+    void *to = (char *)o + row->at;
+    switch (row->kind) {
+    case SERVE_WORD:
+        *(const char **)to = value;
+        return -1;
+    case SERVE_FLAG:
+        *(bool *)to = true;
+        return -1;
+    case SERVE_NUMBER:
+        return take_number(row, value, to);
+    case SERVE_HOST:
+        return take_host(o, value);
+    default:
+        return say(row);
+    }
+}
+
+int options_read(int argc, char **argv, serve_options *o)
+{
+    struct option words[N_ROWS + 1] = {{0}};
+    int at = 0, code = -1, option;
+    for (int i = 0; i < N_ROWS; i++)
+        words[i] = (struct option){.name = rows[i].name,
+                                   .has_arg = rows[i].kind != SERVE_FLAG &&
+                                              rows[i].kind != SERVE_SAY};
+    *o = (serve_options){.host = "127.0.0.1", .timeout_s = SERVE_TIMEOUT_S};
+    while (code < 0 && (option = getopt_long(argc, argv, "", words, &at)) != -1)
+        code = option == 0 ? take_row(&rows[at], optarg, o) : ASSAY_ERR_USAGE;
+    if (code < 0 && optind < argc)
+        return refuse(NULL, "unexpected argument. List the options with `assay help serve`.");
+    return code;
+}
