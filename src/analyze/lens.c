@@ -147,6 +147,15 @@ static uint64_t lens_fvcore(const op_ctx *c, const op_cost *k)
 
 /* ---- thop: MACs of modules; norms 4 per element ---- */
 
+/* As for a convolution: per element of the output, though the input's elements are what is multiplied. */
+static uint64_t thop_transposed(const op_ctx *c, const op_cost *k)
+{
+    uint64_t groups = (uint64_t)op_attr_int(c, "group", 1);
+    uint64_t out = op_dim(c, 1, 1) > 0 ? sat_mul((uint64_t)op_dim(c, 1, 1), groups) : 0;
+    (void)k;
+    return out ? sat_mul(op_out_elems(c, 0), op_in_elems(c, 1) / out) : 0;
+}
+
 static uint64_t thop_softmax(const op_ctx *c, const op_cost *k)
 {
     (void)k;
@@ -166,7 +175,8 @@ static uint64_t thop_avgpool(const op_ctx *c, const op_cost *k)
 }
 
 static const lens_rule thop_rules[] = {
-    {"conv#d convtranspose#d", .mac = 1},
+    {"conv#d", .mac = 1},
+    {"convtranspose#d", .more = thop_transposed},
     {"linear matmul", .mac = 1, .weight_only = true},
     {"batchnorm instancenorm groupnorm", .in = 4},
     {"layernorm", .in = 4, .module_only = true},

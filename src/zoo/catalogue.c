@@ -6,9 +6,9 @@
     X(vgg), X(resnet), X(densenet), X(squeezenet), X(inception), X(googlenet), X(shufflenet),     \
         X(mnasnet), X(mobilenet), X(efficientnet), X(regnet), X(convnext), X(teaching), X(vit),   \
         X(swin), X(maxvit), X(video_resnet), X(s3d), X(mvit), X(segmentation), X(rcnn), X(dense), \
-        X(ssd), X(raft), X(swinir), X(bert), X(gpt2), X(llama), X(gpts), X(bart), X(siglip),      \
-        X(neox), X(bloom), X(deepseek), X(t5), X(whisper), X(clip), X(unet), X(vae), X(dit),      \
-        X(pixart), X(mmdit), X(flux)
+        X(ssd), X(yolo), X(raft), X(swinir), X(bert), X(gpt2), X(llama), X(gpts), X(bart),        \
+        X(siglip), X(neox), X(bloom), X(deepseek), X(t5), X(whisper), X(clip), X(unet), X(vae),   \
+        X(dit), X(pixart), X(mmdit), X(flux)
 
 #define NAME(file)    zoo_##file##_rows
 #define ADDRESS(file) &zoo_##file##_rows
@@ -17,9 +17,10 @@ const zoo_rows *const zoo_table[] = {ZOO_FILES(ADDRESS)};
 const uint32_t zoo_table_n = sizeof zoo_table / sizeof *zoo_table;
 
 /* Architectures by the model_type of a config.json: rows that hold the library's defaults only. */
-#define FAMILY_FILES(X)                                                                     \
-    X(bert), X(gpt2), X(llama), X(neox), X(bloom), X(deepseek), X(t5), X(whisper), X(clip), \
-        X(hf_vision), X(unet), X(vae), X(pixart), X(mmdit), X(flux), X(gpts), X(bart), X(siglip)
+#define FAMILY_FILES(X)                                                                           \
+    X(bert), X(gpt2), X(llama), X(neox), X(bloom), X(deepseek), X(t5), X(whisper), X(clip),       \
+        X(hf_vision), X(unet), X(vae), X(pixart), X(mmdit), X(flux), X(gpts), X(bart), X(siglip), \
+        X(yolo)
 
 #define FAMILIES(file)    zoo_##file##_families
 #define FAMILIES_AT(file) &zoo_##file##_families

@@ -1,7 +1,7 @@
 # What a wrong name, format or pair of options is answered with; exit 2 each.
 refused() { code=0; "$ASSAY" "$@" > out 2> err || code=$?; echo "exit $code $(wc -c < out)"; }
 refused mobilnet; grep -o 'mobilenet_v[0-9]' err | sort -u
-refused yolov8n; grep -o 'assay models detection' err
+refused rtdetr_l; grep -o 'assay models detection' err
 refused pipeline llama3; grep -o 'llama-3.1-8b' err
 refused pipeline sdxl2; grep -o "mean sdxl" err
 refused pipeline zzzzzzz; grep -o 'flux-dev' err

@@ -325,7 +325,7 @@ static void suggesting_names(void **state)
     assert_true(suggests("efficientnet", "efficientnet_b0"));
     assert_true(suggests("mobilnet", "mobilenet_v2")); /* a slip in the beginning of a name */
     assert_true(suggests("llama3", "llama-3.1-8b"));   /* separators left out */
-    assert_string_equal(zoo_task_of_stranger(STR("YOLOv8n")), "detection");
+    assert_string_equal(zoo_task_of_stranger(STR("YOLOv7")), "detection");
     assert_null(zoo_task_of_stranger(STR("resnet")));
     assert_int_equal(zoo_suggest(STR("qqqqqqqqqqqqqqqqq"), NULL, names, 5), 0);
     assert_int_equal(zoo_suggest(STR("resnet"), NULL, names, 0), 0);
