@@ -196,6 +196,10 @@ static const small families[] = {
      "\"num_attention_heads\": 2, \"joint_attention_dim\": 24, \"pooled_projection_dim\": 16, "
      "\"in_channels\": 16, \"axes_dims_rope\": [4, 6, 6]",
      false},
+    {"yolo",
+     "\"table\": \"yolo11\", \"scale\": \"n\", \"depth_multiple\": 0.5, "
+     "\"width_multiple\": 0.25, \"image_size\": 64",
+     false},
 };
 
 static const small *small_of(const char *family)
