@@ -57,5 +57,6 @@ assay_status assay_compare_measure(assay_result *of, assay_model *const *models,
     assay_status s = job_race(of->comparison, models, n, api_options(options, &none), hooks, err);
     for (uint32_t i = 0; i < of->comparison->c.n_models; i++)
         profile_settle(of->comparison->own[i]);
-    return s;
+    bool whole = result_conclude(of->kind, of->data, of->arena);
+    return s == ASSAY_OK && !whole ? err_no_memory(err) : s;
 }

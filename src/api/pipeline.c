@@ -77,7 +77,10 @@ assay_status assay_pipeline_measure(assay_result *pipeline, const assay_options 
     if (!pipeline->pipeline)
         return err_fail(err, ASSAY_ERR_USAGE, "only an analysed pipeline can be measured, not %s",
                         pipeline->kind->what);
-    return job_pipeline_measure(pipeline->pipeline, api_options(options, &none), hooks, err);
+    assay_status s = job_pipeline_measure(pipeline->pipeline, api_options(options, &none), hooks,
+                                          err);
+    bool whole = result_conclude(pipeline->kind, pipeline->data, pipeline->arena);
+    return s == ASSAY_OK && !whole ? err_no_memory(err) : s;
 }
 
 bool assay_pipeline_at(size_t index, const char **name)

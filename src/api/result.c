@@ -31,6 +31,8 @@ void api_begin(assay_error *err)
 assay_status api_hand_result(assay_status s, assay_result *made, assay_result **out,
                              assay_error *err)
 {
+    if (s == ASSAY_OK && made->data && !result_conclude_read(made->kind, made->data, made->arena))
+        s = err_no_memory(err);
     if (s == ASSAY_OK && memory_lacked())
         s = err_no_memory(err);
     if (s == ASSAY_OK)
@@ -42,7 +44,8 @@ assay_status api_hand_result(assay_status s, assay_result *made, assay_result **
 
 assay_status api_settle(assay_status s, assay_result *const *of, assay_error *err)
 {
-    bool whole = !*of || !(*of)->p || profile_settle((*of)->p);
+    profile *p = *of ? (*of)->p : NULL;
+    bool whole = !p || (profile_settle(p) && result_conclude(&profile_kind, p, p->arena));
     return whole && !(s == ASSAY_OK && memory_lacked()) ? s : err_no_memory(err);
 }
 
@@ -88,7 +91,9 @@ static assay_status read_profile(str text, const char *shown, assay_result *out,
     if (!out->arena)
         return err_no_memory(err);
     TRY(profile_read(text, shown, JOB_PROFILE_BYTES, &out->p, err));
-    return profile_settle(out->p) ? ASSAY_OK : err_no_memory(err);
+    bool whole = profile_settle(out->p) &&
+                 result_conclude_read(&profile_kind, out->p, out->p->arena);
+    return whole ? ASSAY_OK : err_no_memory(err);
 }
 
 static assay_status read_other(str text, const char *shown, assay_result *out, assay_error *err)

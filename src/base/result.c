@@ -144,3 +144,29 @@ void result_write(const result_kind *kind, const void *data, int indent, sbuf *o
     result_write_inside(&w, kind, data);
     sbuf_putc(out, '\n');
 }
+
+/* ---- conclusions ---- */
+
+static str *conclusion_of(const result_kind *kind, void *data)
+{
+    return (str *)(void *)((char *)data + kind->conclusion_at);
+}
+
+bool result_conclude(const result_kind *kind, void *data, arena *a)
+{
+    sbuf text = {0};
+    if (!kind->conclude)
+        return true;
+    kind->conclude(data, &text);
+    str *to = conclusion_of(kind, data);
+    const str said = str_trim((str){text.p, (uint32_t)text.n});
+    *to = said.n ? str_copy(a, said) : (str){0};
+    bool whole = !text.failed && (to->p || !said.n);
+    sbuf_free(&text);
+    return whole;
+}
+
+bool result_conclude_read(const result_kind *kind, void *data, arena *a)
+{
+    return !kind->conclude || conclusion_of(kind, data)->n || result_conclude(kind, data, a);
+}

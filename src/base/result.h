@@ -13,7 +13,16 @@ typedef struct result_kind {
     const char *word;
     const char *what; /* for messages: "a measured machine" */
     const fields *of;
+    /* Writes one or two sentences that sum the result up, from its members alone (profile/conclusion.h); NULL: none. They
+     * are kept in the str at conclusion_at, the key "conclusion". */
+    void (*conclude)(const void *data, sbuf *out);
+    uint32_t conclusion_at;
 } result_kind;
+
+/* The row of a conclusion, in a struct with `str conclusion`. */
+#define FIELD_CONCLUSION(T)                                                               \
+    FIELD(T, conclusion, STR, NONE, NULL, "One or two sentences that sum the result up.", \
+          .absent = FIELD_OMIT)
 
 /* What a document says it is. */
 typedef struct result_identity {
@@ -33,6 +42,11 @@ bool result_is(const result_kind *kind, str text);
  * ASSAY_ERR_UNSUPPORTED for another version. Texts are copied into the arena. */
 assay_status result_read_as(const result_kind *kind, str text, const char *shown, arena *a,
                             void *data, assay_error *err);
+
+/* Fills the conclusion of a result that was made or changed; false if out of memory. */
+bool result_conclude(const result_kind *kind, void *data, arena *a);
+/* The same of one that was read, unless the document has one: what was shown once is shown again. */
+bool result_conclude_read(const result_kind *kind, void *data, arena *a);
 
 /* The document, with a line break at its end. `indent`: spaces per level, 0 is one line. */
 void result_write(const result_kind *kind, const void *data, int indent, sbuf *out);

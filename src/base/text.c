@@ -134,6 +134,20 @@ void text_bytes(sbuf *b, uint64_t v)
     sbuf_puts(b, unit[i]);
 }
 
+void text_ms(sbuf *b, double ms)
+{
+    if (ms < 0.1) {
+        text_fixed(b, ms * 1000, ms < 0.01 ? 2 : 1);
+        sbuf_puts(b, " µs");
+    } else if (ms < 10000) {
+        text_fixed(b, ms, ms < 1 ? 3 : ms < 100 ? 2 : 1);
+        sbuf_puts(b, " ms");
+    } else {
+        text_fixed(b, ms / 1000, 2);
+        sbuf_puts(b, " s");
+    }
+}
+
 /* ---- names --------------------------------------------------------------------------------- */
 
 typedef struct piece {

@@ -19,6 +19,9 @@ void text_si_unit(sbuf *b, double v, int decimals, const char *unit);
 /* 102228128 -> "97.49 MiB" (binary prefixes, two decimals from KiB up). */
 void text_bytes(sbuf *b, uint64_t v);
 
+/* Of more than 0 milliseconds: "25.13 ms", "3.20 µs", "12.50 s". */
+void text_ms(sbuf *b, double ms);
+
 /* The end of a noun after a number: "1 layer", "2 layers". */
 #define TEXT_S(n) ((n) == 1 ? "" : "s")
 

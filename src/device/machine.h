@@ -51,6 +51,7 @@ typedef struct machine_isa {
 } machine_isa;
 
 typedef struct machine {
+    str conclusion; /* one or two sentences: result_conclude() */
     char timestamp[32], tool_version[24];
     topology where;
     unsigned isa; /* bits of device/isa.h */

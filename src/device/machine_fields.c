@@ -1,6 +1,8 @@
 /* "assay.machine/1": the field table of a measured machine (docs/hardware.md). */
 #include "device/machine.h"
 
+#include "base/text.h"
+
 static const field figure_rows[] = {
     FIELD(machine_figure, value, F64, NONE, NULL, "The ceiling."),
     FIELD(machine_figure, low, F64, NONE, NULL, "Lower end of its 95 % interval."),
@@ -154,6 +156,7 @@ static const field calibration_rows[] = {
 static const fields calibration_fields = FIELDS(calibration, calibration_rows);
 
 static const field machine_rows[] = {
+    FIELD_CONCLUSION(machine),
     FIELD(machine, timestamp, CHARS, NONE, "Measured", "When it was measured, UTC.", .size = 32),
     FIELD(machine, tool_version, CHARS, NONE, "Version", "Version of assay.", .size = 24),
     FIELD(machine, quick, BOOL, NONE, NULL, "Whether --quick was given."),
@@ -176,8 +179,31 @@ static const field machine_rows[] = {
 };
 static const fields machine_fields = FIELDS(machine, machine_rows);
 
+/* "AMD EPYC reaches 141 GFLOP/s in float32 and reads 25 GB/s from memory with 2 threads. Layers below 5.6 FLOPs per byte
+ * are limited by memory here." */
+static void machine_conclude(const void *data, sbuf *out)
+{
+    const machine *m = data;
+    unsigned threads = m->where.usable ? m->where.usable : 1;
+    double peak = machine_peak(m, STR("float32"), threads);
+    double bytes = machine_bandwidth(m, "DRAM", NULL, threads);
+    char cpu[sizeof m->where.cpu];
+    text_safe_into(cpu, sizeof cpu, str_of(m->where.cpu));
+    if (!(peak > 0) || !(bytes > 0))
+        return;
+    sbuf_printf(out, "%s reaches ", *cpu ? cpu : "This machine");
+    text_si_unit(out, peak, -1, "FLOP/s");
+    sbuf_puts(out, " in float32 and ");
+    text_si_unit(out, bytes, -1, "B/s");
+    sbuf_printf(out, " from memory with %u thread%s. Layers below ", threads, TEXT_S(threads));
+    text_fixed(out, peak / bytes, 1);
+    sbuf_puts(out, " FLOPs per byte are limited by memory here.");
+}
+
 const result_kind machine_kind = {.schema = "assay.machine",
                                   .version = 1,
                                   .name = "machine",
                                   .what = "a measured machine",
-                                  .of = &machine_fields};
+                                  .of = &machine_fields,
+                                  .conclude = machine_conclude,
+                                  .conclusion_at = offsetof(machine, conclusion)};

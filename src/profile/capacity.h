@@ -27,6 +27,7 @@ typedef struct capacity_plan {
 } capacity_plan;
 
 typedef struct capacity {
+    str conclusion; /* one or two sentences: result_conclude() */
     str model;
     double target;   /* requests per second */
     double quantile; /* 0.99; NaN: the mean */

@@ -1,6 +1,8 @@
 /* "assay.capacity/1": the field table of a capacity plan (docs/capacity.md). */
 #include "profile/capacity.h"
 
+#include "profile/conclusion.h"
+
 static const field plan_rows[] = {
     FIELD(capacity_plan, source, STR, NONE, "Result", "Result that the plan is based on."),
     FIELD(capacity_plan, batch, U64, COUNT, "Batch", "Batch size."),
@@ -38,6 +40,7 @@ static const fields plan_fields = FIELDS(capacity_plan, plan_rows);
 
 static const field capacity_rows[] = {
     FIELD(capacity, model, STR, NONE, "Model", "The model as the user named it."),
+    FIELD_CONCLUSION(capacity),
     FIELD_AS(capacity, "target_requests_per_second", target, F64, PER_SECOND, "Target",
              "Requests per second to serve."),
     FIELD(capacity, quantile, F64, NONE, "Quantile",
@@ -61,4 +64,6 @@ const result_kind capacity_kind = {.schema = "assay.capacity",
                                    .version = 1,
                                    .name = "capacity",
                                    .what = "a capacity plan",
-                                   .of = &capacity_fields};
+                                   .of = &capacity_fields,
+                                   .conclude = capacity_conclude,
+                                   .conclusion_at = offsetof(capacity, conclusion)};

@@ -154,6 +154,7 @@ typedef struct comparison_budget {
 extern const char *const comparison_fit_words[]; /* "fits", "unknown", "over" */
 
 typedef struct comparison {
+    str conclusion; /* one or two sentences: result_conclude() */
     str lens;
     const comparison_model *models;
     uint32_t n_models;

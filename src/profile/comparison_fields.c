@@ -2,6 +2,7 @@
 #include "profile/comparison.h"
 
 #include "profile/codecs.h"
+#include "profile/conclusion.h"
 
 const char *const comparison_change_words[] = {
     [CHANGE_REMOVED] = "removed",   [CHANGE_ADDED] = "added", [CHANGE_CHANGED] = "changed",
@@ -264,6 +265,7 @@ static const fields budget_fields = FIELDS(comparison_budget, budget_rows);
 
 static const field comparison_rows[] = {
     FIELD(comparison, lens, STR, NONE, "Convention", "Convention that FLOPs follow."),
+    FIELD_CONCLUSION(comparison),
     FIELD_ITEMS(comparison, LIST, "models", models, n_models, model_fields,
                 "The models; ratios are to the first."),
     FIELD_ITEMS(comparison, LIST, "placements", places, n_places, place_fields,
@@ -292,4 +294,6 @@ const result_kind comparison_kind = {.schema = "assay.comparison",
                                      .version = 1,
                                      .name = "comparison",
                                      .what = "a comparison",
-                                     .of = &comparison_fields};
+                                     .of = &comparison_fields,
+                                     .conclude = comparison_conclude,
+                                     .conclusion_at = offsetof(comparison, conclusion)};

@@ -78,6 +78,7 @@ typedef struct history_alert {
 } history_alert;
 
 typedef struct history_trend {
+    str conclusion; /* one or two sentences: result_conclude() */
     str model;
     const char *metric, *title; /* of metric_table */
     metric_unit unit;

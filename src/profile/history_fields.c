@@ -1,6 +1,7 @@
 /* "assay.records/1", "assay.models/1" and "assay.trend/1": their field tables
  * (docs/history.md). */
 #include "base/clock.h"
+#include "profile/conclusion.h"
 #include "profile/history.h"
 
 const char *const history_metrics[HISTORY_FIGURES] = {
@@ -178,6 +179,7 @@ static const fields alert_fields = FIELDS(history_alert, alert_rows);
 
 static const field trend_rows[] = {
     FIELD(history_trend, model, STR, NONE, "Model", "The model as the user named it."),
+    FIELD_CONCLUSION(history_trend),
     FIELD(history_trend, metric, WORD, NONE, "Metric", "Name of the metric."),
     FIELD(history_trend, title, WORD, NONE, NULL, "Display name of the metric."),
     FIELD(history_trend, unit, ENUM, NONE, NULL, "Unit of all values.", .words = metric_unit_words),
@@ -200,5 +202,10 @@ static const field trend_rows[] = {
                 "The requested alerts.", .flags = FIELD_FLAT),
 };
 static const fields trend_fields = FIELDS(history_trend, trend_rows);
-const result_kind trend_kind = {
-    .schema = "assay.trend", .version = 1, .name = "trend", .what = "a trend", .of = &trend_fields};
+const result_kind trend_kind = {.schema = "assay.trend",
+                                .version = 1,
+                                .name = "trend",
+                                .what = "a trend",
+                                .of = &trend_fields,
+                                .conclude = trend_conclude,
+                                .conclusion_at = offsetof(history_trend, conclusion)};

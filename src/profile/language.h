@@ -63,6 +63,7 @@ typedef struct language_measured {
 } language_measured;
 
 typedef struct language_result {
+    str conclusion;   /* one or two sentences: result_conclude() */
     const char *kind; /* "language" */
     bool enabled;     /* false: profiling was switched off and nothing but the model is filled */
     str model, family;

@@ -1,6 +1,8 @@
 /* "assay.pipeline/1", kind "language": the field table of a language model (docs/pipelines.md). */
 #include "profile/language.h"
 
+#include "profile/conclusion.h"
+
 /* A figure, and the same for display in "KEY_str". */
 #define FIGURE(T, key_, member, unit_, label_, about_)     \
     FIELD_AS(T, key_, member, U64, unit_, label_, about_), \
@@ -241,6 +243,7 @@ static const char *const kind_words[] = {"language", NULL};
 static const field language_rows[] = {
     FIELD(language_result, kind, WORD, NONE, NULL, "Kind of the result.", .words = kind_words),
     FIELD(language_result, model, STR, NONE, "Model", "The model as the user named it."),
+    FIELD_CONCLUSION(language_result),
     FIELD(language_result, family, STR, NONE, "Family", "Architecture of the model.", WHEN_ENABLED),
     FIELD(language_result, enabled, BOOL, NONE, NULL,
           "false: profiling was switched off, and nothing follows."),
@@ -252,4 +255,6 @@ const result_kind language_kind = {.schema = "assay.pipeline",
                                    .name = "language",
                                    .word = "language",
                                    .what = "a language model's result",
-                                   .of = &language_fields};
+                                   .of = &language_fields,
+                                   .conclude = language_conclude,
+                                   .conclusion_at = offsetof(language_result, conclusion)};

@@ -86,6 +86,7 @@ typedef struct pipeline_shape {
 } pipeline_shape;
 
 typedef struct pipeline_result {
+    str conclusion;   /* one or two sentences: result_conclude() */
     const char *kind; /* "diffusion"; disabled: the kind of the model, NULL if unknown */
     bool enabled;     /* false: profiling was switched off, or `partial` */
     bool partial;     /* a component is not counted: totals are those of the others */

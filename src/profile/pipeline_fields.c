@@ -1,5 +1,6 @@
 /* "assay.pipeline/1", kind "diffusion", and "assay.pipelines/1": the field tables of image pipelines
  * (docs/pipelines.md). language_fields.c has those of language models. */
+#include "profile/conclusion.h"
 #include "profile/language.h"
 #include "profile/pipeline.h"
 #include "profile/profile_fields.h"
@@ -208,6 +209,7 @@ static const field pipeline_rows[] = {
     FIELD(pipeline_result, kind, WORD, NONE, NULL, "diffusion; null: nobody knows the model.",
           .absent = FIELD_NULL),
     FIELD(pipeline_result, model, STR, NONE, "Model", "The pipeline as the user named it."),
+    FIELD_CONCLUSION(pipeline_result),
     FIELD(pipeline_result, enabled, BOOL, NONE, NULL,
           "false: profiling was switched off and nothing follows, or a component is unknown."),
     FIELD(pipeline_result, partial, BOOL, NONE, NULL,
@@ -230,7 +232,9 @@ const result_kind diffusion_kind = {.schema = "assay.pipeline",
                                     .version = 1,
                                     .name = "pipeline",
                                     .what = "a pipeline's result",
-                                    .of = &pipeline_fields};
+                                    .of = &pipeline_fields,
+                                    .conclude = diffusion_conclude,
+                                    .conclusion_at = offsetof(pipeline_result, conclusion)};
 
 /* ---- several ---- */
 

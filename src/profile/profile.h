@@ -270,6 +270,7 @@ typedef struct profile_image_size {
 } profile_image_size;
 
 typedef struct profile {
+    str conclusion; /* one or two sentences: result_conclude() */
     arena *arena;
     str model; /* as the user called it */
     str file;  /* the name of the file that it was read from, without its folder; or empty */

@@ -5,6 +5,7 @@
 #include "profile/profile_fields.h"
 
 #include "profile/codecs.h"
+#include "profile/conclusion.h"
 
 /* ---- context ---- */
 
@@ -324,6 +325,7 @@ const fields warning_fields = FIELDS(notes, warning_rows);
 
 static const field profile_rows[] = {
     FIELD(profile, model, STR, NONE, "Model", "The model as the user named it."),
+    FIELD_CONCLUSION(profile),
     FIELD(profile, lens, STR, NONE, "Convention", "Convention that FLOPs follow."),
     FIELD_INLINE("context", context_fields, "Time, machine and settings of the result."),
     FIELD_INLINE("config", config_fields, "Model, inputs and settings."),
@@ -423,4 +425,6 @@ const result_kind profile_kind = {.schema = "assay.profile",
                                   .version = 1,
                                   .name = "profile",
                                   .what = "a result of one model",
-                                  .of = &profile_fields};
+                                  .of = &profile_fields,
+                                  .conclude = profile_conclude,
+                                  .conclusion_at = offsetof(profile, conclusion)};

@@ -121,6 +121,7 @@ typedef struct scaling_answer {
 } scaling_answer;
 
 typedef struct scaling {
+    str conclusion; /* one or two sentences: result_conclude() */
     str model;
     str precision;        /* that bytes are counted in; empty when the model has no weights */
     const char *kv_cache; /* profile_memory_plan's, of all evaluations; "mixed" where they differ */

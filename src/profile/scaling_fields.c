@@ -1,6 +1,8 @@
 /* "assay.scaling/1": the field table of a scaling (docs/scaling.md). */
 #include "profile/scaling.h"
 
+#include "profile/conclusion.h"
+
 const scaling_metric scaling_metrics[SCALING_METRICS] = {
     [SCALING_MACS] = {"macs", "MACs", "mac", false},
     [SCALING_FLOPS] = {"flops", "FLOPs", "flop", false},
@@ -135,6 +137,7 @@ static const fields answer_fields = FIELDS(scaling_answer, answer_rows);
 
 static const field scaling_rows[] = {
     FIELD(scaling, model, STR, NONE, "Model", "The model as the user named it."),
+    FIELD_CONCLUSION(scaling),
     FIELD(scaling, precision, STR, NONE, "Precision", "Type that bytes were counted at.",
           .absent = FIELD_OMIT),
     FIELD(scaling, kv_cache, WORD, NONE, NULL,
@@ -156,4 +159,6 @@ const result_kind scaling_kind = {.schema = "assay.scaling",
                                   .version = 1,
                                   .name = "scaling",
                                   .what = "a scaling",
-                                  .of = &scaling_fields};
+                                  .of = &scaling_fields,
+                                  .conclude = scaling_conclude,
+                                  .conclusion_at = offsetof(scaling, conclusion)};

@@ -49,6 +49,7 @@ typedef struct validation_row {
 #define VALIDATION_TOLERANCE 10.0
 
 typedef struct validation {
+    str conclusion; /* one or two sentences: result_conclude() */
     arena *arena;
     double tolerance_percent;
     VEC(validation_row) rows;

@@ -1,6 +1,8 @@
 /* "assay.validation/1": the field table of a validation (docs/lenses.md). */
 #include "profile/validation.h"
 
+#include "profile/conclusion.h"
+
 static const field type_rows[] = {
     FIELD(validation_type, type, STR, NONE, "Type", "Type of the operators."),
     FIELD(validation_type, ours, U64, AMOUNT, "Ours",
@@ -61,6 +63,7 @@ static const field model_rows[] = {
 static const fields model_fields = FIELDS(validation_row, model_rows);
 
 static const field validation_rows[] = {
+    FIELD_CONCLUSION(validation),
     FIELD(validation, tolerance_percent, F64, PERCENT, "Tolerance",
           "Differences below this, of either sign, are acceptable.", .absent = FIELD_OMIT),
     FIELD_ITEMS(validation, LIST, "models", rows.items, rows.n, model_fields,
@@ -71,4 +74,6 @@ const result_kind validation_kind = {.schema = "assay.validation",
                                      .version = 1,
                                      .name = "validation",
                                      .what = "a validation",
-                                     .of = &validation_fields};
+                                     .of = &validation_fields,
+                                     .conclude = validation_conclude,
+                                     .conclusion_at = offsetof(validation, conclusion)};

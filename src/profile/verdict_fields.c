@@ -1,6 +1,8 @@
 /* "assay.check/1": the field table of a check (docs/ci.md). */
 #include "profile/verdicts.h"
 
+#include "profile/conclusion.h"
+
 const char *const verdict_words[] = {[VERDICT_PASS] = "pass",
                                      [VERDICT_IMPROVEMENT] = "improvement",
                                      [VERDICT_SHOWN] = "not checked",
@@ -70,6 +72,7 @@ static const fields type_fields = FIELDS(verdict_type, type_rows);
 
 static const field verdicts_rows[] = {
     FIELD(verdicts, model, STR, NONE, "Model", "The model as the user named it."),
+    FIELD_CONCLUSION(verdicts),
     FIELD_AS(verdicts, "verdict", overall, ENUM, NONE, "Verdict", "The worst of all verdicts.",
              .words = verdict_words),
     FIELD(verdicts, baseline, STR, NONE, "Baseline", "The baseline as the user named it.",
@@ -99,4 +102,6 @@ const result_kind check_kind = {.schema = "assay.check",
                                 .version = 1,
                                 .name = "check",
                                 .what = "a check's verdict",
-                                .of = &verdicts_fields};
+                                .of = &verdicts_fields,
+                                .conclude = check_conclude,
+                                .conclusion_at = offsetof(verdicts, conclusion)};

@@ -63,6 +63,7 @@ typedef struct verdict_type { /* the same by type of operator */
 } verdict_type;
 
 typedef struct verdicts {
+    str conclusion; /* one or two sentences: result_conclude() */
     str model;
     verdict_kind overall;
     bool has_baseline;

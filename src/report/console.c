@@ -78,20 +78,6 @@ void console_heading(console *c, const char *title, const char *remark)
         console_words(c, STYLE_DIM, 2, false, str_of(remark));
 }
 
-void console_ms(sbuf *b, double ms)
-{
-    if (ms < 0.1) {
-        report_fixed(b, ms * 1000, ms < 0.01 ? 2 : 1);
-        sbuf_puts(b, " µs");
-    } else if (ms < 10000) {
-        report_fixed(b, ms, ms < 1 ? 3 : ms < 100 ? 2 : 1);
-        sbuf_puts(b, " ms");
-    } else {
-        report_fixed(b, ms / 1000, 2);
-        sbuf_puts(b, " s");
-    }
-}
-
 /* ---- words ---- */
 
 static str next_word(str *text)

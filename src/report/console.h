@@ -88,6 +88,4 @@ void table_print(console_table *t, console *c);
 /* The part of a text that fits into a width, up to a blank or another break; *rest is what follows. */
 str console_piece(str *rest, unsigned width);
 
-void console_ms(sbuf *b, double ms); /* "25.13 ms", "3.2 µs" */
-
 #endif

@@ -110,6 +110,7 @@ typedef struct view {
     const struct view_kind *kind;
     const char *what; /* "a pipeline's result" */
     str title, under;
+    str conclusion;         /* one or two sentences, shown first; or empty */
     VEC(view_line) banners; /* what must be read first */
     VEC(view_section) sections;
     VEC(view_warning) warnings;

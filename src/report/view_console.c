@@ -385,6 +385,26 @@ static void put_title(console *k, const view *v)
         console_words(k, STYLE_DIM, 2, false, v->under);
 }
 
+/* Whether what follows begins with an empty line of its own: a heading. */
+static bool heading_follows(const view *v)
+{
+    if (v->banners.n || v->warnings.n)
+        return false;
+    for (uint32_t i = 0; i < v->sections.n; i++)
+        if (v->sections.items[i].parts.n)
+            return !v->sections.items[i].head && v->sections.items[i].title.n;
+    return true;
+}
+
+static void put_conclusion(console *k, const view *v)
+{
+    if (!v->conclusion.n)
+        return;
+    console_words(k, STYLE_TITLE, 2, false, v->conclusion);
+    if (!heading_follows(v))
+        console_line(k);
+}
+
 static bool put_head(console *k, const view *v)
 {
     bool any = false;
@@ -460,6 +480,7 @@ void view_write_console(const view *v, sbuf *out)
     console k = {.o = v->o, .out = out, .width = width_of(v->o)};
     size_t from = out->n;
     put_title(&k, v);
+    put_conclusion(&k, v);
     if (put_head(&k, v) && v->banners.n)
         console_line(&k);
     put_banners(&k, v);

@@ -141,6 +141,8 @@ static void json_view(json_writer *w, const view *v)
     json_object(w);
     key_str(w, "title", v->title);
     key_str(w, "under", v->under);
+    if (v->conclusion.n)
+        key_str(w, "conclusion", v->conclusion);
     json_banners(w, v);
     json_remarks(w, v);
     json_parts(w, v, "lines", PART_LINE, json_line);

@@ -170,6 +170,8 @@ void view_write_summary(const view *v, sbuf *out)
     put_element(out, "div", "font-size:17px;font-weight:600;overflow-wrap:anywhere", v->title);
     if (v->under.n)
         put_element(out, "div", "font-size:12px;opacity:.75", v->under);
+    if (v->conclusion.n)
+        put_element(out, "p", "margin:8px 0;font-size:15px;overflow-wrap:anywhere", v->conclusion);
     sbuf_putc(out, '\n');
     for (uint32_t i = 0; i < v->banners.n; i++)
         put_banner(out, &v->banners.items[i]);

@@ -267,6 +267,7 @@ static void add_inner_result(view *v, const field_value *of)
     if (v->kind) {
         v->root = v->here = *of;
         view_add_section(v, view_text(v, of, v->kind->title), view_text(v, of, v->kind->under));
+        view_add_line(v, TONE_STRONG, fields_get(of, "conclusion").text);
         add_sections(v);
         add_warnings(v, of);
     }
@@ -295,6 +296,7 @@ static void fill_view(view *v)
     v->here = v->root;
     v->title = view_text(v, &v->root, v->kind->title);
     v->under = view_text(v, &v->root, v->kind->under);
+    v->conclusion = fields_get(&v->root, "conclusion").text;
     add_inner(v);
     add_sections(v);
     add_remarks(v);

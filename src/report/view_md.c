@@ -147,6 +147,8 @@ void view_write_md(const view *v, sbuf *out)
         md_text(out, v->under);
         sbuf_putc(out, '\n');
     }
+    if (v->conclusion.n)
+        put_line(out, v->conclusion);
     for (uint32_t i = 0; i < v->banners.n; i++) {
         sbuf_printf(out, "\n%s", tone_marks[v->banners.items[i].tone]);
         md_text(out, v->banners.items[i].text);

@@ -57,10 +57,10 @@ static void put_ms(sbuf *b, double v)
     if (v == 0)
         sbuf_puts(b, "0 ms");
     else if (v > 0)
-        console_ms(b, v);
+        text_ms(b, v);
     else {
         sbuf_puts(b, "-");
-        console_ms(b, -v);
+        text_ms(b, -v);
     }
 }
 

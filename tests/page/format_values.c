@@ -16,7 +16,7 @@ static void put(sbuf *b, const char *unit, const char *number)
     else if (strcmp(unit, "console-bytes") == 0)
         text_bytes(b, (uint64_t)v);
     else if (strcmp(unit, "console-ms") == 0)
-        console_ms(b, v);
+        text_ms(b, v);
     else
         view_put_number(b, v, str_of(unit));
 }

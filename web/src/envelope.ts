@@ -31,6 +31,7 @@ export interface ViewTable {
 export interface View {
     title: string;
     under?: string;
+    conclusion?: string; // one or two sentences, shown first
     banners: { text: string; tone: Tone }[];
     lines: string[]; // sentences of the sections
     cut: string[]; // which tables do not show every row

@@ -8,6 +8,8 @@ export interface Profile {
     schema: "assay.profile/1";
     /** The model as the user named it. */
     model: string;
+    /** One or two sentences that sum the result up. */
+    conclusion?: string;
     /** Convention that FLOPs follow. */
     lens: string;
     /** Time, machine and settings of the result. */
@@ -1743,6 +1745,8 @@ export interface Note {
 
 export interface Machine {
     schema: "assay.machine/1";
+    /** One or two sentences that sum the result up. */
+    conclusion?: string;
     /** When it was measured, UTC. */
     timestamp: string;
     /** Version of assay. */
@@ -2016,6 +2020,8 @@ export interface Trend {
     schema: "assay.trend/1";
     /** The model as the user named it. */
     model: string;
+    /** One or two sentences that sum the result up. */
+    conclusion?: string;
     /** Name of the metric. */
     metric: string;
     /** Display name of the metric. */
@@ -2097,6 +2103,8 @@ export interface Capacity {
     schema: "assay.capacity/1";
     /** The model as the user named it. */
     model: string;
+    /** One or two sentences that sum the result up. */
+    conclusion?: string;
     /** Requests per second to serve. [1/s] */
     target_requests_per_second: number;
     /** Which quantile the latency limit is of, 0 to 1; null: the mean. */
@@ -2158,6 +2166,8 @@ export interface CapacityPlan {
 
 export interface Validation {
     schema: "assay.validation/1";
+    /** One or two sentences that sum the result up. */
+    conclusion?: string;
     /** Differences below this, of either sign, are acceptable. [%] */
     tolerance_percent?: number;
     /** One item per tool and model. */
@@ -2232,6 +2242,8 @@ export interface Check {
     schema: "assay.check/1";
     /** The model as the user named it. */
     model: string;
+    /** One or two sentences that sum the result up. */
+    conclusion?: string;
     /** The worst of all verdicts. */
     verdict: "pass" | "improvement" | "not checked" | "inconclusive" | "regression" | "missed";
     /** The baseline as the user named it. */
@@ -2327,6 +2339,8 @@ export interface Scaling {
     schema: "assay.scaling/1";
     /** The model as the user named it. */
     model: string;
+    /** One or two sentences that sum the result up. */
+    conclusion?: string;
     /** Type that bytes were counted at. */
     precision?: string;
     /** How a language model's cache was counted; mixed where evaluations differ. */
@@ -2466,6 +2480,8 @@ export interface Language {
     kind: "language";
     /** The model as the user named it. */
     model: string;
+    /** One or two sentences that sum the result up. */
+    conclusion?: string;
     /** Architecture of the model. */
     family?: string;
     /** false: profiling was switched off, and nothing follows. */
@@ -2750,6 +2766,8 @@ export interface Pipeline {
     kind: string | null;
     /** The pipeline as the user named it. */
     model: string;
+    /** One or two sentences that sum the result up. */
+    conclusion?: string;
     /** false: profiling was switched off and nothing follows, or a component is unknown. */
     enabled: boolean;
     /** Whether a component is not counted. Totals are those of the other components. */
@@ -3010,6 +3028,8 @@ export interface Comparison {
     schema: "assay.comparison/1";
     /** Convention that FLOPs follow. */
     lens: string;
+    /** One or two sentences that sum the result up. */
+    conclusion?: string;
     /** The models; ratios are to the first. */
     models: ComparisonModel[];
     /** Of models that were mapped: each on each device. */

@@ -72,8 +72,33 @@ function card(f: Fact): HTMLElement {
     );
 }
 
-export const cards = (list: Optional<Fact>[]): HTMLElement =>
-    h("dl", { class: "cards" }, list.filter(isThere).map(card));
+// As many columns as fit, but none that would leave one card alone in the last row; where every
+// number does, two columns with the first card across both.
+const CARD_WIDTH = 185;
+const CARD_GAP = 12;
+export function cardColumns(n: number, width: number): { columns: number; first: number } {
+    const most = Math.max(1, Math.floor((width + CARD_GAP) / (CARD_WIDTH + CARD_GAP)));
+    let columns = Math.min(most, n);
+    while (columns > 2 && n % columns === 1) columns--;
+    const alone = columns === 2 && n > 2 && n % 2 === 1;
+    return { columns, first: alone ? 2 : 1 };
+}
+
+const arranged = new ResizeObserver((entries) => {
+    for (const { target, contentRect } of entries) {
+        if (!(target instanceof HTMLElement)) continue;
+        const { columns, first } = cardColumns(target.childElementCount, contentRect.width);
+        target.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
+        const card = target.firstElementChild;
+        if (card instanceof HTMLElement) card.style.gridColumn = `span ${first}`;
+    }
+});
+
+export function cards(list: Optional<Fact>[]): HTMLElement {
+    const made = h("dl", { class: "cards" }, list.filter(isThere).map(card));
+    arranged.observe(made);
+    return made;
+}
 
 // Name and value, line by line; what is not known has no line.
 export type FactLine = [name: string, value: Child];

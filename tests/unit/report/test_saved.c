@@ -73,6 +73,8 @@ static void check_filled(const result_kind *kind)
         void *data = arena_alloc(a, kind->of->size);
         assert_non_null(data);
         fill_struct(kind->of, data, a, &random);
+        if (i % 2) /* else a random text */
+            assert_true(result_conclude(kind, data, a));
         same_when_saved(kind, data);
         arena_free(a);
     }

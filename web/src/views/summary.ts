@@ -20,6 +20,7 @@ export function summaryView(view: View | undefined, ...more: Child[]): HTMLEleme
     return section(
         "summary",
         "Summary",
+        view?.conclusion && h("p", { class: "conclusion" }, view.conclusion),
         view?.banners.map((b) => markedBanner(b.tone, b.text)),
         view?.groups.filter((g) => g.first).map(groupView),
         !view && h("p", null, "The summary of this result cannot be shown."),
