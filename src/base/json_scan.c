@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "base/text.h"
+#include "base/utf8.h"
 
 enum { DEPTH_MAX = LIMIT_JSON_DEPTH };
 
@@ -140,23 +141,6 @@ static int32_t code_point(json_scan *s)
     return low < 0xdc00 || low > 0xdfff ? -1 : 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
 }
 
-static char *put_utf8(char *to, int32_t cp)
-{
-    if (cp < 0x80) {
-        *to++ = (char)cp;
-        return to;
-    }
-    if (cp >= 0x10000) {
-        *to++ = (char)(0xf0 | cp >> 18);
-        *to++ = (char)(0x80 | (cp >> 12 & 0x3f));
-    } else if (cp >= 0x800) {
-        *to++ = (char)(0xe0 | cp >> 12);
-    }
-    *to++ = (char)(cp >= 0x800 ? 0x80 | (cp >> 6 & 0x3f) : 0xc0 | cp >> 6);
-    *to++ = (char)(0x80 | (cp & 0x3f));
-    return to;
-}
-
 /* Behind a backslash. NULL when it is no escape; a NUL is one only where the caller takes it. */
 static char *put_escape(json_scan *s, char *to)
 {
@@ -166,7 +150,7 @@ static char *put_escape(json_scan *s, char *to)
     if (plain)
         *to++ = as[plain - from];
     int32_t cp = c == 'u' ? code_point(s) : -1;
-    return plain ? to : cp > 0 || (cp == 0 && s->nul) ? put_utf8(to, cp) : NULL;
+    return plain ? to : cp > 0 || (cp == 0 && s->nul) ? to + utf8_encode((uint32_t)cp, to) : NULL;
 }
 
 /* From the first escape on; what is decoded is never longer than what is written. */

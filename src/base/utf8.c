@@ -15,6 +15,24 @@ static unsigned lead_length(unsigned char c)
     return c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
 }
 
+unsigned utf8_encode(uint32_t cp, char to[4])
+{
+    unsigned n = 0;
+    if (cp < 0x80) {
+        to[0] = (char)cp;
+        return 1;
+    }
+    if (cp >= 0x10000) {
+        to[n++] = (char)(0xf0 | cp >> 18);
+        to[n++] = (char)(0x80 | (cp >> 12 & 0x3f));
+    } else if (cp >= 0x800) {
+        to[n++] = (char)(0xe0 | cp >> 12);
+    }
+    to[n++] = (char)(cp >= 0x800 ? 0x80 | (cp >> 6 & 0x3f) : 0xc0 | cp >> 6);
+    to[n++] = (char)(0x80 | (cp & 0x3f));
+    return n;
+}
+
 unsigned utf8_next(const char *p, size_t n, uint32_t *cp)
 {
     static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};

@@ -10,6 +10,9 @@
  * bytes are not valid UTF-8. */
 unsigned utf8_next(const char *p, size_t n, uint32_t *cp);
 
+/* Writes a number below 0x110000 as 1 to 4 bytes; how many. */
+unsigned utf8_encode(uint32_t cp, char to[4]);
+
 /* Columns of a character: 0, 1 or 2; UTF8_HIDDEN for what must not reach a terminal as it is:
  * controls (C0, DEL, C1), invisible characters, those that turn the direction of writing, and what XML 1.0
  * may not hold (U+FFFE, U+FFFF). */
