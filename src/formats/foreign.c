@@ -43,9 +43,25 @@ assay_status foreign_new(foreign *f, const char *format, source *src, size_t lim
     return made ? ASSAY_OK : err_no_memory(err);
 }
 
+static bool is_used(const void *ctx, ir_id value)
+{
+    const uint32_t *uses = ctx;
+    return uses[value] > 0;
+}
+
+/* Constants are made where an operator reads them; those that became attributes are no part of the graph. */
+static void drop_unused(foreign *f)
+{
+    const uint32_t *uses = ir_kit_uses(f->m, NULL, f->m->graphs.n, f->scratch);
+    for (ir_id g = 0; uses && f->m->nodes.n && g < f->m->graphs.n; g++)
+        ir_kit_keep_constants(f->m, g, is_used, uses);
+}
+
 /* The source becomes the model's only when there is a model. */
 assay_status foreign_done(foreign *f, assay_status status, ir_model **out)
 {
+    if (status == ASSAY_OK && f->m && f->scratch)
+        drop_unused(f);
     bool failed = !f->m || !f->scratch || arena_failed(f->scratch) || arena_failed(f->m->arena);
     if (status == ASSAY_OK && failed)
         status = err_no_memory(f->err);
@@ -88,6 +104,18 @@ ir_id foreign_inner_like(foreign *f, str base, const char *what, ir_id like)
     if (id != IR_NONE && like != IR_NONE)
         ir_value_at(f->m, id)->declared = ir_value_at(f->m, like)->declared;
     return id;
+}
+
+bool foreign_output(foreign *f, ir_id id)
+{
+    const ir_value *v = id == IR_NONE ? NULL : ir_value_at(f->m, id);
+    if (v && (v->producer == IR_NONE || v->flags & IR_VALUE_OUTPUT)) {
+        str name = v->name;
+        ir_id own = foreign_inner_like(f, name, "output", id);
+        foreign_unary(f, "Identity", name, id, own);
+        id = own;
+    }
+    return id != IR_NONE && ir_add_output(f->m, 0, id);
 }
 
 static ir_id own_constant(foreign *f, str name, ir_tensor *t, uint32_t flags)
@@ -133,6 +161,14 @@ ir_id foreign_ints(foreign *f, str base, const char *what, const int64_t *list, 
     int64_t dim = n;
     ir_tensor *t = ir_make_tensor_borrowed(f->m, STR(""), IR_INT64, 1, &dim);
     static const int64_t none;
+    return made_constant(f, base, what, t, n ? list : &none);
+}
+
+ir_id foreign_floats(foreign *f, str base, const char *what, const float *list, uint32_t n)
+{
+    int64_t dim = n;
+    ir_tensor *t = ir_make_tensor_borrowed(f->m, STR(""), IR_FLOAT32, 1, &dim);
+    static const float none;
     return made_constant(f, base, what, t, n ? list : &none);
 }
 

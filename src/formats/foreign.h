@@ -52,12 +52,16 @@ ir_id foreign_inner(foreign *f, str base, const char *what);
 /* The same with the declared type of another value. */
 ir_id foreign_inner_like(foreign *f, str base, const char *what, ir_id like);
 
+/* Makes a value an output of the main graph; a constant, an input and a second output of the same value get an Identity. */
+bool foreign_output(foreign *f, ir_id id);
+
 /* Books a constant that an operator of the file reads, whatever becomes of it (ir_model.stored). */
 void foreign_count(foreign *f, uint64_t elements, uint64_t bytes);
 /* A constant of `length` bytes at `offset` of the file. */
 ir_id foreign_slice(foreign *f, str name, const ir_tensor *as, uint64_t offset, uint64_t length);
-/* Constants with content that the source has elsewhere; never parameters. int64 [n]; a scalar of type t. */
+/* Constants with content that the source has elsewhere; never parameters. int64 [n]; float32 [n]; a scalar of type t. */
 ir_id foreign_ints(foreign *f, str base, const char *what, const int64_t *list, uint32_t n);
+ir_id foreign_floats(foreign *f, str base, const char *what, const float *list, uint32_t n);
 ir_id foreign_number(foreign *f, str base, const char *what, ir_dtype t, double v);
 
 /* ---- nodes ---- */

@@ -83,11 +83,14 @@ static assay_status write_model(const assay_model *m, ir_model *ir, const char *
 /* Weights that the file should contain are needed now. Random ones are used only on request. */
 static assay_status check_weights(const ir_model *ir, const assay_options *o, assay_error *err)
 {
-    if (o->model.seed || o->export.holes || ir->foreign)
+    if (o->model.seed || o->export.holes)
         return ASSAY_OK;
     for (ir_id id = 0; id < ir->values.n; id++) {
         const ir_value *v = ir_value_at(ir, id);
-        if (v->constant && v->constant->storage == IR_DATA_NONE && v->constant->n_elems > 0)
+        bool state = ir->foreign &&
+                     v->flags & IR_VALUE_NOT_PARAM; /* a variable begins with zeros */
+        if (v->constant && v->constant->storage == IR_DATA_NONE && v->constant->n_elems > 0 &&
+            !state)
             return err_fail(err, ASSAY_ERR_MALFORMED,
                             "the weights of '" STR_FMT
                             "' are missing from the file or its external data. Use --seed N to "

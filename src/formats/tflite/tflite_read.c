@@ -271,15 +271,8 @@ static assay_status read_outputs(tfl_reader *r, tfl_scope *s)
             flat_fail(r->flat, s->sub->outputs.at, "an output is not there");
         TRY(flat_status(r->flat));
         ir_id id = tfl_use(r, s, at);
-        const ir_value *v = id == IR_NONE ? NULL : ir_value_at(r->f.m, id);
-        if (v && (v->producer == IR_NONE || v->flags & IR_VALUE_OUTPUT)) {
-            str name = v->name;
-            ir_id own = foreign_inner_like(&r->f, name, "output", id);
-            foreign_unary(&r->f, "Identity", name, id, own);
-            id = own;
-        }
         TRY(flat_status(r->flat));
-        if (id == IR_NONE || !ir_add_output(r->f.m, 0, id))
+        if (!foreign_output(&r->f, id))
             return err_no_memory(r->f.err);
     }
     return flat_status(r->flat);
