@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/source.h"
 #include "formats/onnx_read.h"
+#include "formats/openvino/openvino.h"
 #include "formats/tflite/tflite.h"
 
 #define MAGIC(lit) .magic = (lit), .n_magic = (uint32_t)(sizeof(lit) - 1)
@@ -66,8 +67,9 @@ static const format_row formats[] = {
     {"paddle", .suffix = ".pdmodel", .what = "a PaddlePaddle model",
      .todo = "Convert it with: paddle2onnx --model_dir FOLDER --model_filename FILE.pdmodel "
              "--params_filename FILE.pdiparams --save_file model.onnx"},
-    {"openvino", .suffix = ".xml", .what = "an OpenVINO model",
-     .todo = "Use the ONNX file that it was converted from."},
+    {"openvino", .suffix = ".xml", .reader = FORMAT_FOREIGN, .read = openvino_read, MAGIC("<?xml"),
+     .within = "<net "},
+    {"openvino", .reader = FORMAT_FOREIGN, .read = openvino_read, MAGIC("<net ")},
     {"tensorrt", .suffix = ".engine", .what = "a TensorRT engine",
      .todo = "Use the ONNX file that it was built from."},
     {"tensorrt", .suffix = ".plan", .what = "a TensorRT engine",

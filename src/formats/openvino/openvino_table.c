@@ -1,0 +1,202 @@
+/* The operators of OpenVINO (opsets 1 to 16) and what they become. Types that are not here are unknown operators: their
+ * outputs have the sizes of the ports, and their cost is not counted. */
+#include <stdlib.h>
+
+#include "formats/openvino/openvino_impl.h"
+
+#define SIMPLE(type, op, least) \
+    {                           \
+        type, NULL, op, least   \
+    }
+#define MAPPED(type, map, least) \
+    {                            \
+        type, map, NULL, least   \
+    }
+#define MAPS_TO(type, map, op, least) \
+    {                                 \
+        type, map, op, least          \
+    }
+
+/* In the order of strcmp(). */
+static const ov_row rows[] = {
+    SIMPLE("Abs", "Abs", 1),
+    SIMPLE("Acos", "Acos", 1),
+    SIMPLE("Acosh", "Acosh", 1),
+    MAPPED("AdaptiveAvgPool", ov_adaptive_pool, 1),
+    MAPPED("AdaptiveMaxPool", ov_adaptive_pool, 1),
+    SIMPLE("Add", "Add", 2),
+    SIMPLE("Asin", "Asin", 1),
+    SIMPLE("Asinh", "Asinh", 1),
+    MAPPED("Assign", ov_assign, 1),
+    SIMPLE("Atan", "Atan", 1),
+    SIMPLE("Atanh", "Atanh", 1),
+    MAPPED("AvgPool", ov_avg_pool, 1),
+    MAPPED("BatchNormInference", ov_batch_norm, 5),
+    SIMPLE("BitwiseAnd", "BitwiseAnd", 2),
+    SIMPLE("BitwiseNot", "BitwiseNot", 1),
+    SIMPLE("BitwiseOr", "BitwiseOr", 2),
+    SIMPLE("BitwiseXor", "BitwiseXor", 2),
+    MAPPED("Broadcast", ov_broadcast, 2),
+    SIMPLE("Ceiling", "Ceil", 1),
+    MAPPED("Clamp", ov_clamp, 1),
+    MAPPED("Concat", ov_concat, 1),
+    MAPPED("Convert", ov_convert, 1),
+    MAPPED("ConvertLike", ov_convert_like, 2),
+    MAPPED("Convolution", ov_conv, 2),
+    MAPPED("ConvolutionBackpropData", ov_deconv, 2),
+    SIMPLE("Cos", "Cos", 1),
+    SIMPLE("Cosh", "Cosh", 1),
+    MAPPED("CumSum", ov_cumsum, 1),
+    MAPPED("DeformableConvolution", ov_deformable, 3),
+    MAPS_TO("DepthToSpace", ov_blocks, "DepthToSpace", 1),
+    MAPPED("Divide", ov_divide, 2),
+    MAPPED("Einsum", ov_einsum, 1),
+    MAPPED("Elu", ov_elu, 1),
+    SIMPLE("Equal", "Equal", 2),
+    SIMPLE("Erf", "Erf", 1),
+    SIMPLE("Exp", "Exp", 1),
+    MAPPED("FakeQuantize", ov_fake_quantize, 5),
+    SIMPLE("Floor", "Floor", 1),
+    MAPPED("FloorMod", ov_floor_mod, 2),
+    MAPPED("GRUCell", ov_recurrent, 5),
+    MAPPED("GRUSequence", ov_recurrent, 6),
+    MAPPED("Gather", ov_gather, 2),
+    MAPPED("GatherElements", ov_gather_elements, 2),
+    MAPPED("GatherND", ov_gather_nd, 2),
+    MAPPED("Gelu", ov_gelu, 1),
+    SIMPLE("Greater", "Greater", 2),
+    SIMPLE("GreaterEqual", "GreaterOrEqual", 2),
+    MAPPED("GroupConvolution", ov_group_conv, 2),
+    MAPPED("GroupConvolutionBackpropData", ov_group_deconv, 2),
+    MAPPED("GroupNormalization", ov_group_norm, 3),
+    MAPPED("HSigmoid", ov_h_sigmoid, 1),
+    SIMPLE("HSwish", "HardSwish", 1),
+    MAPPED("HardSigmoid", ov_hard_sigmoid, 1),
+    MAPPED("Identity", ov_identity, 1),
+    MAPPED("If", ov_if, 1),
+    MAPPED("Interpolate", ov_interpolate, 1),
+    SIMPLE("IsInf", "IsInf", 1),
+    SIMPLE("IsNaN", "IsNaN", 1),
+    MAPPED("LRN", ov_lrn, 1),
+    MAPPED("LSTMCell", ov_recurrent, 6),
+    MAPPED("LSTMSequence", ov_recurrent, 7),
+    SIMPLE("Less", "Less", 2),
+    SIMPLE("LessEqual", "LessOrEqual", 2),
+    SIMPLE("Log", "Log", 1),
+    MAPS_TO("LogSoftmax", ov_softmax, "LogSoftmax", 1),
+    SIMPLE("LogicalAnd", "And", 2),
+    SIMPLE("LogicalNot", "Not", 1),
+    SIMPLE("LogicalOr", "Or", 2),
+    SIMPLE("LogicalXor", "Xor", 2),
+    MAPPED("Loop", ov_loop, 2),
+    MAPPED("MVN", ov_mvn, 1),
+    MAPPED("MatMul", ov_matmul, 2),
+    MAPPED("MaxPool", ov_max_pool, 1),
+    SIMPLE("Maximum", "Max", 2),
+    SIMPLE("Minimum", "Min", 2),
+    MAPPED("Mish", ov_mish, 1),
+    MAPPED("Mod", ov_mod, 2),
+    SIMPLE("Multiply", "Mul", 2),
+    SIMPLE("Negative", "Neg", 1),
+    MAPPED("NonZero", ov_nonzero, 1),
+    MAPPED("NormalizeL2", ov_normalize, 2),
+    MAPPED("NotEqual", ov_not_equal, 2),
+    MAPPED("OneHot", ov_one_hot, 4),
+    MAPPED("PReLU", ov_prelu, 2),
+    MAPPED("Pad", ov_pad, 3),
+    SIMPLE("Power", "Pow", 2),
+    MAPPED("RMS", ov_group_norm, 1),
+    MAPPED("RNNCell", ov_recurrent, 5),
+    MAPPED("RNNSequence", ov_recurrent, 6),
+    MAPPED("Range", ov_range, 3),
+    SIMPLE("ReLU", "Relu", 1),
+    MAPPED("ReadValue", ov_read_value, 0),
+    MAPS_TO("ReduceL1", ov_reduce, "ReduceL1", 2),
+    MAPS_TO("ReduceL2", ov_reduce, "ReduceL2", 2),
+    MAPS_TO("ReduceLogicalAnd", ov_reduce, "ReduceMin", 2),
+    MAPS_TO("ReduceLogicalOr", ov_reduce, "ReduceMax", 2),
+    MAPS_TO("ReduceMax", ov_reduce, "ReduceMax", 2),
+    MAPS_TO("ReduceMean", ov_reduce, "ReduceMean", 2),
+    MAPS_TO("ReduceMin", ov_reduce, "ReduceMin", 2),
+    MAPS_TO("ReduceProd", ov_reduce, "ReduceProd", 2),
+    MAPS_TO("ReduceSum", ov_reduce, "ReduceSum", 2),
+    MAPPED("Reshape", ov_reshape, 2),
+    MAPPED("ReverseSequence", ov_reverse_sequence, 2),
+    MAPPED("Round", ov_round, 1),
+    MAPPED("ScaledDotProductAttention", ov_attention, 3),
+    MAPPED("ScatterElementsUpdate", ov_scatter_elements, 4),
+    SIMPLE("ScatterNDUpdate", "ScatterND", 3),
+    MAPPED("ScatterUpdate", ov_scatter, 4),
+    MAPPED("Select", ov_select, 3),
+    MAPPED("Selu", ov_selu, 3),
+    MAPPED("ShapeOf", ov_shape_of, 1),
+    MAPPED("ShuffleChannels", ov_shuffle, 1),
+    SIMPLE("Sigmoid", "Sigmoid", 1),
+    SIMPLE("Sign", "Sign", 1),
+    SIMPLE("Sin", "Sin", 1),
+    SIMPLE("Sinh", "Sinh", 1),
+    MAPPED("Slice", ov_slice, 4),
+    MAPS_TO("SoftMax", ov_softmax, "Softmax", 1),
+    SIMPLE("SoftPlus", "Softplus", 1),
+    SIMPLE("SoftSign", "Softsign", 1),
+    MAPS_TO("Softmax", ov_softmax, "Softmax", 1),
+    MAPS_TO("SpaceToDepth", ov_blocks, "SpaceToDepth", 1),
+    MAPPED("Split", ov_split, 2),
+    SIMPLE("Sqrt", "Sqrt", 1),
+    MAPPED("SquaredDifference", ov_squared_difference, 2),
+    MAPPED("Squeeze", ov_squeeze, 1),
+    MAPPED("StridedSlice", ov_strided_slice, 3),
+    SIMPLE("Subtract", "Sub", 2),
+    MAPPED("Swish", ov_swish, 1),
+    SIMPLE("Tan", "Tan", 1),
+    SIMPLE("TanH", "Tanh", 1),
+    SIMPLE("Tanh", "Tanh", 1),
+    MAPPED("TensorIterator", ov_iterator, 1),
+    MAPPED("Tile", ov_tile, 2),
+    MAPPED("TopK", ov_topk, 2),
+    MAPPED("Transpose", ov_transpose, 2),
+    MAPPED("Unsqueeze", ov_unsqueeze, 2),
+    MAPPED("VariadicSplit", ov_variadic_split, 3),
+};
+
+/* Versions 5 to 7, where they differ. */
+static const ov_row old_rows[] = {
+    MAPPED("Activation", ov_old_activation, 1),
+    MAPPED("Clamp", ov_old_clamp, 1),
+    MAPPED("Concat", ov_concat, 1),
+    MAPPED("Convolution", ov_old_conv, 1),
+    MAPPED("Deconvolution", ov_old_deconv, 1),
+    MAPPED("ELU", ov_elu, 1),
+    MAPPED("Eltwise", ov_old_eltwise, 2),
+    SIMPLE("Exp", "Exp", 1),
+    MAPPED("Flatten", ov_old_reshape, 1),
+    MAPPED("FullyConnected", ov_old_dense, 1),
+    MAPPED("Norm", ov_old_norm, 1),
+    MAPPED("PReLU", ov_old_prelu, 1),
+    MAPPED("Permute", ov_old_permute, 1),
+    MAPPED("Pooling", ov_old_pool, 1),
+    MAPPED("Power", ov_old_power, 1),
+    MAPPED("ReLU", ov_old_relu, 1),
+    MAPPED("Reshape", ov_old_reshape, 1),
+    MAPPED("ScaleShift", ov_old_scale, 1),
+    SIMPLE("Sigmoid", "Sigmoid", 1),
+    MAPS_TO("SoftMax", ov_softmax, "Softmax", 1),
+    MAPPED("Split", ov_old_split, 1),
+    MAPPED("Squeeze", ov_old_reshape, 1),
+    SIMPLE("TanH", "Tanh", 1),
+    MAPPED("Unsqueeze", ov_old_reshape, 1),
+};
+
+static int by_type(const void *key, const void *row)
+{
+    const ov_row *r = row;
+    return str_cmp(*(const str *)key, str_of(r->type));
+}
+
+const ov_row *ov_row_of(str type, int64_t version)
+{
+    if (version < 10)
+        return bsearch(&type, old_rows, sizeof old_rows / sizeof *old_rows, sizeof *old_rows,
+                       by_type);
+    return bsearch(&type, rows, sizeof rows / sizeof *rows, sizeof *rows, by_type);
+}

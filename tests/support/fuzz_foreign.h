@@ -1,0 +1,39 @@
+/* A fuzz target of a reader of a foreign format: a status for every input; what is accepted is a sound graph whose
+ * constants lie within the file. */
+#ifndef SUPPORT_FUZZ_FOREIGN_H
+#define SUPPORT_FUZZ_FOREIGN_H
+
+#include <stdlib.h>
+
+#include "formats/format.h"
+#include "ir/verify.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static inline void fuzz_check_constants(const ir_model *m, uint64_t size)
+{
+    for (ir_id id = 0; id < m->values.n; id++) {
+        const ir_tensor *t = ir_value_at(m, id)->constant;
+        if (t && t->storage == IR_DATA_SLICE && (t->offset > size || t->length > size - t->offset))
+            abort();
+    }
+}
+
+static inline int fuzz_foreign(foreign_read_fn *read, const uint8_t *data, size_t size)
+{
+    const format_row row = {.reader = FORMAT_FOREIGN, .read = read};
+    assay_error err = {0};
+    ir_model *m = NULL;
+    if (format_read_bytes(&row, data, size, (size_t)64 << 20, &m, &err) != ASSAY_OK) {
+        if (err.code == ASSAY_OK || !err.message[0])
+            abort();
+        return 0;
+    }
+    fuzz_check_constants(m, size);
+    if (ir_verify(m, &err) != ASSAY_OK && err.code != ASSAY_ERR_MALFORMED)
+        abort();
+    ir_model_free(m);
+    return 0;
+}
+
+#endif

@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+"""Writes small OpenVINO models for the tests.
+
+  make_openvino.py FOLDER
+
+net.xml    IR 11: convolutions (plain, grouped, half weights behind Convert), slices, splits, resize, reduction
+loop.xml   IR 10: a TensorIterator over the axis of time, an LSTMSequence, an If
+old.xml    IR 7: weights as blobs
+"""
+
+import struct
+import sys
+
+
+class Net:
+    def __init__(self, name, version):
+        self.name, self.version = name, version
+        self.layers, self.edges, self.data = [], [], bytearray()
+        self.shapes = {}
+
+    def text(self):
+        parts = "".join(self.layers)
+        return f"<layers>{parts}</layers><edges>{''.join(self.edges)}</edges>"
+
+    def add(self, kind, inputs, outputs, name="", extra="", types=None, **attrs):
+        at = len(self.layers)
+        data = "".join(f' {k.replace("__", "-")}="{v}"' for k, v in attrs.items())
+        data = f"<data{data}/>" if data else ""
+        ports = "".join(
+            f'<port id="{i}">{dims(self.shapes[s])}</port>' for i, s in enumerate(inputs)
+        )
+        n = len(inputs)
+        outs = "".join(
+            f'<port id="{n + i}" precision="{(types or {}).get(i, "FP32")}">{dims(s)}</port>'
+            for i, s in enumerate(outputs)
+        )
+        ins = f"<input>{ports}</input>" if ports else ""
+        outs = f"<output>{outs}</output>" if outs else ""
+        self.layers.append(
+            f'<layer id="{at}" name="{name or kind + str(at)}" type="{kind}" version="opset1">'
+            f"{data}{ins}{outs}{extra}</layer>"
+        )
+        for i, (layer, port) in enumerate(inputs):
+            self.edges.append(
+                f'<edge from-layer="{layer}" from-port="{port}" to-layer="{at}" to-port="{i}"/>'
+            )
+        made = [(at, n + i) for i in range(len(outputs))]
+        for port, shape in zip(made, outputs):
+            self.shapes[port] = shape
+        return made[0] if len(made) == 1 else made
+
+    def const(self, shape, values, code="f", kind="f32", name=""):
+        offset = len(self.data)
+        self.data += struct.pack(f"<{len(values)}{code}", *values)
+        size = len(self.data) - offset
+        text = ",".join(map(str, shape))
+        upper = {"f32": "FP32", "f16": "FP16", "i64": "I64", "i32": "I32", "boolean": "BOOL"}[kind]
+        return self.add(
+            "Const",
+            [],
+            [shape],
+            name,
+            types={0: upper},
+            element_type=kind,
+            shape=text,
+            offset=offset,
+            size=size,
+        )
+
+    def ints(self, *values):
+        return self.const([len(values)], values, "q", "i64")
+
+    def scalar(self, value):
+        return self.const([], [value], "q", "i64")
+
+    def weights(self, shape, code="f", kind="f32", name=""):
+        n = 1
+        for d in shape:
+            n *= d
+        return self.const(shape, [(i % 7 - 3) / 16 for i in range(n)], code, kind, name)
+
+    def write(self, folder, file):
+        with open(f"{folder}/{file}.xml", "w") as f:
+            f.write(f'<?xml version="1.0"?>\n<net name="{self.name}" version="{self.version}">')
+            f.write(self.text().replace("</layer>", "</layer>\n") + "</net>\n")
+        with open(f"{folder}/{file}.bin", "wb") as f:
+            f.write(self.data)
+
+
+def dims(shape):
+    return "".join(f"<dim>{d}</dim>" for d in shape)
+
+
+CONV = dict(strides="1,1", dilations="1,1", pads_begin="1,1", pads_end="1,1", auto_pad="explicit")
+
+
+def make_net(folder):
+    n = Net("net &amp; more", 11)
+    x = n.add("Parameter", [], [[1, 3, 8, 8]], "image", shape="1,3,8,8", element_type="f32")
+    half = n.weights([4, 3, 3, 3], "e", "f16", "conv.weight")
+    w = n.add("Convert", [half], [[4, 3, 3, 3]], destination_type="f32")
+    y = n.add("Convolution", [x, w], [[1, 4, 8, 8]], "conv", **CONV)
+    y = n.add("Swish", [y], [[1, 4, 8, 8]], "swish")
+    y = n.add("GroupConvolution", [y, n.weights([4, 1, 1, 3, 3])], [[1, 4, 8, 8]], "deep", **CONV)
+    y = n.add("PReLU", [y, n.weights([4])], [[1, 4, 8, 8]], "prelu")
+    a, b = n.add(
+        "VariadicSplit", [y, n.scalar(1), n.ints(1, -1)], [[1, 1, 8, 8], [1, 3, 8, 8]], "split"
+    )
+    b = n.add(
+        "StridedSlice",
+        [b, n.ints(0, 1, 0), n.ints(0, 3, 8), n.ints(1, 1, 2)],
+        [[1, 2, 4, 8]],
+        "slice",
+        begin_mask="1,0,1",
+        end_mask="1,0,1",
+        new_axis_mask="0,0,0",
+        shrink_axis_mask="0,0,0",
+        ellipsis_mask="0,0,0",
+    )
+    b = n.add(
+        "Interpolate",
+        [b, n.ints(8, 8), n.const([2], [2, 1]), n.ints(2, 3)],
+        [[1, 2, 8, 8]],
+        "resize",
+        mode="nearest",
+        shape_calculation_mode="sizes",
+        coordinate_transformation_mode="half_pixel",
+        nearest_mode="floor",
+    )
+    y = n.add("Concat", [a, b], [[1, 3, 8, 8]], "concat", axis=1)
+    y = n.add("Transpose", [y, n.ints(0, 2, 3, 1)], [[1, 8, 8, 3]], "transpose")
+    y = n.add("ReduceMean", [y, n.ints(1, 2)], [[1, 3]], "mean", keep_dims="false")
+    y = n.add("MatMul", [y, n.weights([5, 3])], [[1, 5]], "dense", transpose_b="true")
+    y = n.add("SoftMax", [y], [[1, 5]], "softmax", axis=1)
+    n.add("Result", [y], [])
+    n.write(folder, "net")
+
+
+def make_loop(folder):
+    body = Net("body", 10)
+    x = body.add("Parameter", [], [[2, 1, 3]], "step", shape="2,1,3", element_type="f32")
+    h = body.add("Parameter", [], [[2, 4]], "state", shape="2,4", element_type="f32")
+    n = Net("loop", 10)
+    body.data = n.data
+    s = body.add("Squeeze", [x, body.ints(1)], [[2, 3]], "squeezed")
+    s = body.add("MatMul", [s, body.weights([3, 4])], [[2, 4]], "project")
+    s = body.add("Add", [s, h], [[2, 4]], "sum")
+    body.add("Result", [s], [], "last")
+    wide = body.add("Unsqueeze", [s, body.ints(1)], [[2, 1, 4]], "wide")
+    body.add("Result", [wide], [], "each")
+    ids = {
+        name: i
+        for i, layer in enumerate(body.layers)
+        for name in ("step", "state", "last", "each")
+        if f'name="{name}"' in layer
+    }
+    ports = (
+        f'<port_map><input external_port_id="0" internal_layer_id="{ids["step"]}" axis="1" '
+        f'stride="1" start="0" end="-1" part_size="1"/>'
+        f'<input external_port_id="1" internal_layer_id="{ids["state"]}"/>'
+        f'<output external_port_id="2" internal_layer_id="{ids["last"]}"/>'
+        f'<output external_port_id="3" internal_layer_id="{ids["each"]}" axis="1" stride="1" '
+        f'start="0" end="-1" part_size="1"/></port_map>'
+        f'<back_edges><edge from-layer="{ids["last"]}" to-layer="{ids["state"]}"/></back_edges>'
+        f"<body>{body.text()}</body>"
+    )
+    x = n.add("Parameter", [], [[2, 5, 3]], "x", shape="2,5,3", element_type="f32")
+    h = n.add("Parameter", [], [[2, 4]], "h", shape="2,4", element_type="f32")
+    last, each = n.add("TensorIterator", [x, h], [[2, 4], [2, 5, 4]], "iterator", ports)
+    states = [n.weights([2, 1, 4]), n.weights([2, 1, 4])]
+    lengths = n.const([2], [5, 5], "i", "i32")
+    gates = [n.weights([1, 16, 4]), n.weights([1, 16, 4]), n.weights([1, 16])]
+    outs = n.add(
+        "LSTMSequence",
+        [each, *states, lengths, *gates],
+        [[2, 1, 5, 4], [2, 1, 4], [2, 1, 4]],
+        "lstm",
+        hidden_size=4,
+        direction="forward",
+    )
+    n.add("Result", [outs[0]], [])
+    n.add("Result", [last], [])
+    n.write(folder, "loop")
+
+
+def make_old(folder):
+    weights = [(i % 5) / 8 for i in range(2 * 3 * 9 + 2 + 5 * 32 + 5)]
+    with open(f"{folder}/old.bin", "wb") as f:
+        f.write(struct.pack(f"<{len(weights)}f", *weights))
+
+    def layer(at, name, kind, data, blobs, source, shape):
+        ins = f'<input><port id="0">{dims(source)}</port></input>' if source else ""
+        return (
+            f'<layer id="{at}" name="{name}" type="{kind}" precision="FP32">{data}{ins}'
+            f'<output><port id="1">{dims(shape)}</port></output>{blobs}</layer>\n'
+        )
+
+    blobs = '<blobs><weights offset="{}" size="{}"/><biases offset="{}" size="{}"/></blobs>'
+    text = (
+        '<?xml version="1.0"?>\n<net name="old" version="7" precision="FP32"><layers>'
+        + layer(0, "data", "Input", "", "", None, [1, 3, 4, 4])
+        + layer(
+            1,
+            "conv",
+            "Convolution",
+            '<data kernel="3,3" strides="1,1" dilations="1,1" pads_begin="1,1" '
+            'pads_end="1,1" group="1" output="2"/>',
+            blobs.format(0, 216, 216, 8),
+            [1, 3, 4, 4],
+            [1, 2, 4, 4],
+        )
+        + layer(2, "relu", "ReLU", '<data negative_slope="0.1"/>', "", [1, 2, 4, 4], [1, 2, 4, 4])
+        + layer(
+            3,
+            "dense",
+            "FullyConnected",
+            '<data out-size="5"/>',
+            blobs.format(224, 640, 864, 20),
+            [1, 2, 4, 4],
+            [1, 5],
+        )
+        + layer(4, "region", "RegionYolo", '<data num="5"/>', "", [1, 5], [1, 5])
+        + "</layers><edges>"
+        + "".join(
+            f'<edge from-layer="{i}" from-port="1" to-layer="{i + 1}" to-port="0"/>'
+            for i in range(4)
+        )
+        + "</edges></net>\n"
+    )
+    with open(f"{folder}/old.xml", "w") as f:
+        f.write(text)
+
+
+if __name__ == "__main__":
+    for make in (make_net, make_loop, make_old):
+        make(sys.argv[1])
