@@ -81,6 +81,18 @@ ASSAY_API assay_status assay_store_get(assay_store *store, int64_t id, const cha
 /* The stored JSON of a record. Free the text with assay_free(). */
 ASSAY_API assay_status assay_store_document(assay_store *store, int64_t id, char **json, size_t *n,
                                             assay_error *err);
+/* Sizes of a record's JSON: its bytes, and the bytes of memory that assay_document_open() takes. */
+ASSAY_API assay_status assay_document_size(assay_store *store, int64_t id, uint64_t *size,
+                                           uint64_t *memory, assay_error *err);
+/* The same JSON piece by piece, for readers that may be slow: only its compressed form is in memory. The document does
+ * not need the store after this call. Closed by assay_document_close(). */
+typedef struct assay_document assay_document;
+ASSAY_API assay_status assay_document_open(assay_store *store, int64_t id, assay_document **out,
+                                           assay_error *err);
+/* The next bytes, at most `cap`; *n is 0 at the end. */
+ASSAY_API assay_status assay_document_read(assay_document *document, void *buf, size_t cap,
+                                           size_t *n, assay_error *err);
+ASSAY_API void assay_document_close(assay_document *document);
 /* Tags to add and to remove. Adding a tag that the record has, or removing one that it does not have, has no
  * effect. */
 typedef struct assay_tag_change {

@@ -176,6 +176,45 @@ assay_status assay_store_document(assay_store *db, int64_t id, char **out, size_
     return api_hand_text(with_document(db, id, as_text, &text, err), &text, out, n, err);
 }
 
+assay_status assay_document_size(assay_store *db, int64_t id, uint64_t *size, uint64_t *memory,
+                                 assay_error *err)
+{
+    api_begin(err);
+    return store_document_size(db->s, id, size, memory, err);
+}
+
+struct assay_document {
+    store_stream *stream;
+};
+
+assay_status assay_document_open(assay_store *db, int64_t id, assay_document **out,
+                                 assay_error *err)
+{
+    assay_document *d = memory_zeroed(1, sizeof *d);
+    api_begin(err);
+    *out = NULL;
+    assay_status s = d ? store_stream_open(db->s, id, &d->stream, err) : err_no_memory(err);
+    if (s == ASSAY_OK)
+        *out = d;
+    else
+        free(d);
+    return s;
+}
+
+assay_status assay_document_read(assay_document *d, void *buf, size_t cap, size_t *n,
+                                 assay_error *err)
+{
+    api_begin(err);
+    return store_stream_read(d->stream, buf, cap, n, err);
+}
+
+void assay_document_close(assay_document *d)
+{
+    if (d)
+        store_stream_close(d->stream);
+    free(d);
+}
+
 assay_status assay_store_tag(assay_store *db, int64_t id, const assay_tag_change *change,
                              assay_error *err)
 {

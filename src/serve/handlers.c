@@ -55,6 +55,34 @@ static assay_status no_such_run(const request *r, reply *out)
     return ASSAY_OK;
 }
 
+/* ---- limits of a request ---- */
+
+static const char working[] = "too many large documents are being read. Try again later.";
+
+static assay_status busy(reply *out, const char *why)
+{
+    reply_error(out, MHD_HTTP_SERVICE_UNAVAILABLE, why);
+    out->retry = true;
+    return ASSAY_OK;
+}
+
+static assay_status too_large(reply *out)
+{
+    char why[160];
+    snprintf(why, sizeof why,
+             "the records have more than %llu bytes, the limit of a request; ask for fewer or "
+             "smaller ones",
+             (unsigned long long)SERVE_COMPARE_BYTES);
+    reply_error(out, MHD_HTTP_UNPROCESSABLE_CONTENT, why);
+    return ASSAY_OK;
+}
+
+/* Room for parsing documents of so many bytes, which the caller gives back. */
+static bool take_work(const request *r, uint64_t bytes)
+{
+    return budget_take(&r->s->work, SERVE_WORK_FACTOR * bytes, SERVE_WORK_WAIT_MS);
+}
+
 /* A whole number of the query, within limits; false with a reply when it is not one. */
 static bool number_of(const request *r, const char *name, int64_t least, int64_t most,
                       int64_t *value, reply *out)
@@ -157,22 +185,56 @@ void serve_models(request *r, reply *out)
 
 /* ---- one record ---- */
 
+/* The document goes to the client as it is unpacked; its packed form has a place in the budget. */
+static assay_status send_document(request *r, assay_store *store, uint64_t size, uint64_t memory,
+                                  reply *out)
+{
+    assay_error err = {0};
+    if (!budget_take(&r->s->replies, memory, 0))
+        return busy(out, "too many large replies are being sent. Try again later.");
+    *out = (reply){.status = MHD_HTTP_OK, .n = (size_t)size, .memory = memory};
+    if (assay_document_open(store, r->id, &out->document, &err) == ASSAY_OK)
+        return ASSAY_OK;
+    budget_give(&r->s->replies, memory);
+    reply_failure(out, err.code, &err);
+    return ASSAY_OK;
+}
+
 static assay_status give_run(request *r, assay_store *store, reply *out, assay_error *err)
+{
+    uint64_t size, memory;
+    assay_status s = assay_document_size(store, r->id, &size, &memory, err);
+    if (s == ASSAY_ERR_USAGE)
+        return no_such_run(r, out);
+    return s == ASSAY_OK ? send_document(r, store, size, memory, out) : s;
+}
+
+static assay_status give_run_and_view(request *r, assay_store *store, reply *out, assay_error *err)
 {
     char *text;
     size_t n;
-    assay_status s = assay_store_document(store, r->id, &text, &n, err);
+    uint64_t size, memory;
+    assay_status s = assay_document_size(store, r->id, &size, &memory, err);
     if (s == ASSAY_ERR_USAGE)
         return no_such_run(r, out);
-    if (s == ASSAY_OK)
+    if (s != ASSAY_OK)
+        return s;
+    if (size > SERVE_COMPARE_BYTES)
+        return too_large(out);
+    if (!take_work(r, size))
+        return busy(out, working);
+    s = assay_store_document(store, r->id, &text, &n, err);
+    if (s == ASSAY_OK) {
         reply_json(out, text, n);
+        add_view(r, out);
+    }
+    budget_give(&r->s->work, SERVE_WORK_FACTOR * size);
     return s;
 }
 
 void serve_record(request *r, reply *out)
 {
-    with_store(r, out, give_run);
-    add_view(r, out);
+    with_store(r, out, wants(r, "view") ? give_run_and_view : give_run);
 }
 
 static assay_status delete_run(request *r, assay_store *store, reply *out, assay_error *err)
@@ -314,7 +376,13 @@ void serve_profile(request *r, reply *out)
     reply_json(out, text, n);
     if (wants(r, "save"))
         with_store(r, out, keep_profile);
-    add_view(r, out);
+    if (take_work(r, n)) {
+        add_view(r, out);
+        budget_give(&r->s->work, SERVE_WORK_FACTOR * (uint64_t)n);
+    } else {
+        assay_free(out->body);
+        busy(out, working);
+    }
 }
 
 /* ---- questions ---- */
@@ -365,61 +433,61 @@ static size_t read_ids(const char *text, int64_t *ids)
     return n;
 }
 
-static assay_status too_large(reply *out)
+/* The sizes of all records, before one of them is read; r->id is the one that was looked at last. */
+static assay_status sum_sizes(request *r, assay_store *store, const int64_t *ids, size_t n,
+                              uint64_t *bytes, assay_error *err)
 {
-    char why[128];
-    snprintf(why, sizeof why,
-             "the records have more than %llu bytes; compare fewer or smaller ones",
-             (unsigned long long)SERVE_COMPARE_BYTES);
-    reply_error(out, MHD_HTTP_UNPROCESSABLE_CONTENT, why);
+    uint64_t size, memory;
+    *bytes = 0;
+    for (size_t i = 0; i < n; i++) {
+        r->id = ids[i];
+        assay_status s = assay_document_size(store, ids[i], &size, &memory, err);
+        if (s != ASSAY_OK)
+            return s;
+        *bytes += size;
+    }
     return ASSAY_OK;
 }
 
-/* Reads a record and adds its size; a comparison that is too large for one request stops before it is parsed. */
-static assay_status read_compared(assay_store *store, int64_t id, uint64_t *bytes,
-                                  assay_result **out, assay_error *err)
+static assay_status compare_records(assay_store *store, const int64_t *ids, size_t n, reply *out,
+                                    assay_error *err)
 {
-    char *text = NULL, name[32];
-    size_t n = 0;
-    assay_status s = assay_store_document(store, id, &text, &n, err);
-    *bytes += n;
-    snprintf(name, sizeof name, "record %lld", (long long)id);
-    if (s == ASSAY_OK && *bytes <= SERVE_COMPARE_BYTES)
-        s = assay_result_from_json(text, n, name, "profile", out, err);
-    assay_free(text);
+    assay_result *profiles[COMPARE_MAX] = {0}, *comparison = NULL;
+    char *text;
+    size_t n_text;
+    assay_status s = ASSAY_OK;
+    for (size_t i = 0; i < n && s == ASSAY_OK; i++)
+        s = assay_store_get(store, ids[i], "profile", &profiles[i], err);
+    if (s == ASSAY_OK)
+        s = assay_compare((const assay_result *const *)profiles, n, NULL, &comparison, err);
+    if (s == ASSAY_OK)
+        s = assay_result_write(comparison, "json", NULL, &text, &n_text, err);
+    if (s == ASSAY_OK)
+        reply_json(out, text, n_text);
+    assay_result_free(comparison);
+    for (size_t i = 0; i < n; i++)
+        assay_result_free(profiles[i]);
     return s;
 }
 
 static assay_status give_comparison(request *r, assay_store *store, reply *out, assay_error *err)
 {
     int64_t ids[COMPARE_MAX];
-    assay_result *profiles[COMPARE_MAX] = {0}, *comparison = NULL;
-    size_t n = read_ids(query_of(r, "ids"), ids), n_text;
-    uint64_t bytes = 0;
-    char *text;
-    assay_status s = ASSAY_OK;
+    size_t n = read_ids(query_of(r, "ids"), ids);
+    uint64_t bytes;
     if (n < 2) {
         reply_error(out, MHD_HTTP_BAD_REQUEST, "ids must be 2 to 12 record numbers, as in ids=3,7");
         return ASSAY_OK;
     }
-    for (size_t i = 0; i < n && s == ASSAY_OK && bytes <= SERVE_COMPARE_BYTES; i++) {
-        r->id = ids[i];
-        s = read_compared(store, ids[i], &bytes, &profiles[i], err);
-    }
-    if (s == ASSAY_ERR_USAGE) {
-        s = no_such_run(r, out);
-    } else if (bytes > SERVE_COMPARE_BYTES) {
-        s = too_large(out);
-    } else if (s == ASSAY_OK) {
-        s = assay_compare((const assay_result *const *)profiles, n, NULL, &comparison, err);
-        if (s == ASSAY_OK)
-            s = assay_result_write(comparison, "json", NULL, &text, &n_text, err);
-        assay_result_free(comparison);
-        if (s == ASSAY_OK)
-            reply_json(out, text, n_text);
-    }
-    for (size_t i = 0; i < n; i++)
-        assay_result_free(profiles[i]);
+    assay_status s = sum_sizes(r, store, ids, n, &bytes, err);
+    if (s != ASSAY_OK)
+        return s == ASSAY_ERR_USAGE ? no_such_run(r, out) : s;
+    if (bytes > SERVE_COMPARE_BYTES)
+        return too_large(out);
+    if (!take_work(r, bytes))
+        return busy(out, working);
+    s = compare_records(store, ids, n, out, err);
+    budget_give(&r->s->work, SERVE_WORK_FACTOR * bytes);
     return s;
 }
 

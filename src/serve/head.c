@@ -85,6 +85,18 @@ bool head_field(const char *p, size_t n, const char *name, char *out, size_t cap
     return false;
 }
 
+size_t head_length(const char *p, size_t n)
+{
+    const char *end = memmem(p, n, "\r\n\r\n", 4);
+    /* Empty lines before the request line: they are not its end. */
+    const char *from = p;
+    while (n - (size_t)(from - p) >= 2 && memcmp(from, "\r\n", 2) == 0)
+        from += 2;
+    if (end && end < from)
+        end = memmem(from, n - (size_t)(from - p), "\r\n\r\n", 4);
+    return end ? (size_t)(end - p) + 4 : n;
+}
+
 /* Empty lines before the first one are ignored (RFC 9112, 2.2). */
 head_state head_check(const char *p, size_t n)
 {

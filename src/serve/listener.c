@@ -65,8 +65,14 @@ static void count_refusal(server *s, int class)
 
 static void hand_to_library(server *s, client *c, address from)
 {
-    const int one = 1;
+    const int one = 1, held = SERVE_SOCKET_BYTES;
     setsockopt(c->fd, SOL_SOCKET, SO_RCVLOWAT, &one, sizeof one);
+    setsockopt(c->fd, SOL_SOCKET, SO_SNDBUF, &held, sizeof held);
+    if (!gate_open(c->fd)) {
+        close(c->fd);
+        slot_give(&s->slots, from);
+        return;
+    }
     if (MHD_add_connection(s->daemon, c->fd, (struct sockaddr *)&c->from, c->n_from) != MHD_YES)
         slot_give(&s->slots, from); /* the library has closed it */
 }

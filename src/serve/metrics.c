@@ -105,6 +105,10 @@ static void put_server(FILE *f, server *s)
     for (int i = 2; i <= 5; i++)
         fprintf(f, "assay_serve_replies_total{class=\"%dxx\"} %llu\n", i,
                 (unsigned long long)atomic_load(&s->by_class[i]));
+    put_head(f, "assay_serve_requests", "gauge", NULL, "Requests in progress, this one included.");
+    fprintf(f, "assay_serve_requests %llu\n", (unsigned long long)atomic_load(&s->active));
+    put_head(f, "assay_serve_reply_bytes", "gauge", "bytes", "Memory of large replies.");
+    fprintf(f, "assay_serve_reply_bytes %llu\n", (unsigned long long)budget_used(&s->replies));
     put_head(f, "assay_serve_start_time_seconds", "gauge", "seconds", "Start time of the server.");
     fprintf(f, "assay_serve_start_time_seconds %lld\n", (long long)s->started_s);
     put_head(f, "assay_serve", "info", NULL, "Version of the server.");

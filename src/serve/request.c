@@ -39,6 +39,8 @@ static void put_headers(struct MHD_Response *m, const reply *a)
         put_header(m, "WWW-Authenticate", "Bearer realm=\"assay\"");
     if (a->retry)
         put_header(m, "Retry-After", "5");
+    if (a->close)
+        put_header(m, "Connection", "close");
 }
 
 static connection *connection_of(struct MHD_Connection *mhd)
@@ -48,47 +50,78 @@ static connection *connection_of(struct MHD_Connection *mhd)
     return i ? i->socket_context : NULL;
 }
 
-/* A body that is being sent, until the library is done with it. */
+/* A body that is being sent, until the library is done with it: bytes, or a document that is unpacked on the way. */
 typedef struct sent_body {
     server *s;
+    connection *to;
     char *bytes;
     size_t n;
+    assay_document *document;
+    uint64_t memory; /* of the budget */
 } sent_body;
 
 static void free_body(void *ctx)
 {
     sent_body *b = ctx;
-    atomic_fetch_sub(&b->s->reply_bytes, b->n);
+    budget_give(&b->s->replies, b->memory);
+    assay_document_close(b->document);
     assay_free(b->bytes);
     free(b);
 }
 
-/* Counts the body. Small ones always have room: they say what is wrong. */
-static bool count_body(server *s, const reply *a)
+/* The library asks for the next bytes when the kernel has taken those before. */
+static ssize_t read_body(void *ctx, uint64_t at, char *buf, size_t cap)
 {
-    if (!a->body || a->constant ||
-        atomic_fetch_add(&s->reply_bytes, a->n) + a->n <= SERVE_REPLIES_BYTES ||
-        a->n <= SERVE_HEAD_BYTES)
+    sent_body *b = ctx;
+    size_t n = at < b->n ? b->n - (size_t)at : 0;
+    watchdog_sent(&b->s->dog, b->to, at);
+    n = n < cap ? n : cap;
+    if (b->bytes)
+        memcpy(buf, b->bytes + at, n);
+    else if (assay_document_read(b->document, buf, n, &n, NULL) != ASSAY_OK)
+        return MHD_CONTENT_READER_END_WITH_ERROR;
+    return n ? (ssize_t)n : MHD_CONTENT_READER_END_OF_STREAM;
+}
+
+/* Takes the body into the budget; a document is in it already. Small ones have room always: they say what is wrong. */
+static bool count_body(server *s, reply *a)
+{
+    if (!a->body || a->constant || a->document || a->n <= SERVE_HEAD_BYTES)
         return true;
-    atomic_fetch_sub(&s->reply_bytes, a->n);
+    a->memory = a->n;
+    if (budget_take(&s->replies, a->n, 0))
+        return true;
+    a->memory = 0;
     return false;
 }
 
-/* The body, which is counted, goes to the library, which frees it. */
-static struct MHD_Response *make_response(server *s, const reply *a)
+static void drop_reply(server *s, const reply *a)
 {
-    if (!a->body || a->constant)
+    budget_give(&s->replies, a->memory);
+    assay_document_close(a->document);
+    if (!a->constant)
+        assay_free(a->body);
+}
+
+/* The body, which is counted, goes to the library, which frees it. */
+static struct MHD_Response *make_response(request *r, const reply *a)
+{
+    if (a->constant || !(a->body || a->document))
         return MHD_create_response_from_buffer(a->n, a->body ? a->body : (char *)(uintptr_t) "",
                                                MHD_RESPMEM_PERSISTENT);
     sent_body *b = calloc(1, sizeof *b);
     if (!b) {
-        atomic_fetch_sub(&s->reply_bytes, a->n);
-        assay_free(a->body);
+        drop_reply(r->s, a);
         return NULL;
     }
-    *b = (sent_body){s, a->body, a->n};
-    struct MHD_Response *m = MHD_create_response_from_buffer_with_free_callback_cls(a->n, a->body,
-                                                                                    free_body, b);
+    *b = (sent_body){.s = r->s,
+                     .to = connection_of(r->mhd),
+                     .bytes = a->document ? NULL : a->body,
+                     .n = a->n,
+                     .document = a->document,
+                     .memory = a->memory};
+    struct MHD_Response *m = MHD_create_response_from_callback(a->n, SERVE_BLOCK_BYTES, read_body,
+                                                               b, free_body);
     if (!m)
         free_body(b);
     return m;
@@ -98,13 +131,12 @@ static enum MHD_Result send_reply(request *r, reply *a)
 {
     server *s = r->s;
     if (!count_body(s, a)) {
-        assay_free(a->body);
+        drop_reply(s, a);
         reply_error(a, MHD_HTTP_SERVICE_UNAVAILABLE,
                     "too many large replies are being sent. Try again later.");
         a->retry = true;
-        (void)count_body(s, a);
     }
-    struct MHD_Response *m = make_response(s, a);
+    struct MHD_Response *m = make_response(r, a);
     if (!m)
         return MHD_NO;
     put_headers(m, a);
@@ -120,6 +152,7 @@ static enum MHD_Result refuse(request *r, unsigned status, const char *why)
     reply a;
     reply_error(&a, status, why);
     a.retry = status == MHD_HTTP_SERVICE_UNAVAILABLE;
+    a.close = status == MHD_HTTP_BAD_REQUEST || status == MHD_HTTP_LENGTH_REQUIRED;
     r->refused = true;
     return send_reply(r, &a);
 }
@@ -339,7 +372,10 @@ void request_connection(void *ctx, struct MHD_Connection *mhd, void **state,
                         enum MHD_ConnectionNotificationCode how)
 {
     server *s = ctx;
+    const union MHD_ConnectionInfo *i = MHD_get_connection_info(mhd,
+                                                                MHD_CONNECTION_INFO_CONNECTION_FD);
     if (how == MHD_CONNECTION_NOTIFY_CLOSED) {
+        gate_close(i ? i->connect_fd : -1);
         watchdog_remove(&s->dog, *state);
         *state = NULL;
         const union MHD_ConnectionInfo *from = MHD_get_connection_info(
@@ -347,7 +383,5 @@ void request_connection(void *ctx, struct MHD_Connection *mhd, void **state,
         slot_give(&s->slots, address_of(from ? from->client_addr : NULL));
         return;
     }
-    const union MHD_ConnectionInfo *i = MHD_get_connection_info(mhd,
-                                                                MHD_CONNECTION_INFO_CONNECTION_FD);
     *state = i ? watchdog_add(&s->dog, i->connect_fd, allowed_ms(s, 0)) : NULL;
 }

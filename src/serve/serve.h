@@ -24,8 +24,16 @@
 #define SERVE_TAGS_BYTES    ((uint64_t)64 << 10)
 #define SERVE_BODIES_BYTES  ((uint64_t)1 << 30)   /* of all bodies at the same time */
 #define SERVE_REPLIES_BYTES ((uint64_t)256 << 20) /* of all replies that are being sent */
-#define SERVE_COMPARE_BYTES ((uint64_t)64 << 20)  /* of the records of a comparison */
-#define SERVE_TIMEOUT_S     20                    /* unless --timeout says otherwise */
+#define SERVE_WORK_BYTES    ((uint64_t)512 << 20) /* of all documents that are being parsed */
+#define SERVE_WORK_FACTOR   8                     /* memory of parsing a document, by its bytes */
+#define SERVE_WORK_WAIT_MS  10000                 /* that a request waits for them */
+#define SERVE_COMPARE_BYTES \
+    (SERVE_WORK_BYTES / SERVE_WORK_FACTOR)     /* of the records of a comparison */
+#define SERVE_BLOCK_BYTES   ((size_t)32 << 10) /* of a reply, at a time */
+#define SERVE_SOCKET_BYTES  (256 << 10)        /* that the kernel holds of a reply */
+#define SERVE_READ_WINDOW_S 10 /* or --timeout, if that is less: in which a client must read ... */
+#define SERVE_READ_PER_S    ((uint64_t)4 << 10) /* ... as many bytes per second */
+#define SERVE_TIMEOUT_S     20                  /* unless --timeout says otherwise */
 #define SERVE_BYTES_PER_S   ((uint64_t)64 << 10) /* that a body must come, and a reply go, at least */
 #define SERVE_WORKERS       2
 #define SERVE_WORKER_MS     30000
@@ -54,6 +62,19 @@ typedef struct serve_options {
 
 /* -1, or the exit code. */
 int options_read(int argc, char **argv, serve_options *o);
+
+/* ---- memory (budget.c) ---- */
+
+typedef struct budget {
+    pthread_mutex_t lock;
+    pthread_cond_t freed;
+    uint64_t used, most;
+} budget;
+
+void budget_init(budget *b, uint64_t most);
+bool budget_take(budget *b, uint64_t bytes, int64_t wait_ms); /* false: there is no room */
+void budget_give(budget *b, uint64_t bytes);
+uint64_t budget_used(budget *b);
 
 /* ---- how many connections, and whose (slots.c) ---- */
 
@@ -85,6 +106,9 @@ typedef struct connection {
     bool idle; /* between two requests */
     phase now;
     int64_t until_ms; /* by the monotonic clock */
+    uint64_t sent;    /* bytes of the reply that the kernel has taken */
+    uint64_t sent_before;
+    int64_t since_ms; /* when it was sent_before */
     bool ended;
 } connection;
 
@@ -93,15 +117,18 @@ typedef struct watchdog {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     connection *first;
+    int64_t window_s; /* of reading */
     bool stop, running;
 } watchdog;
 
-bool watchdog_start(watchdog *w);
+bool watchdog_start(watchdog *w, int64_t window_s);
 void watchdog_stop(watchdog *w);
 connection *watchdog_add(watchdog *w, int fd, int64_t allowed_ms);
 void watchdog_remove(watchdog *w, connection *c);
 void watchdog_idle(watchdog *w, connection *c, bool idle);
 void watchdog_end_idle(watchdog *w); /* the one that is idle the longest */
+/* Of a reply: how much of it the client has read, but for what the kernel holds. */
+void watchdog_sent(watchdog *w, connection *c, uint64_t bytes);
 void watchdog_phase(watchdog *w, connection *c, phase now, int64_t allowed_ms);
 
 /* ---- stores, one for each request at work (stores.c) ---- */
@@ -140,7 +167,8 @@ struct server {
     pthread_cond_t worker_free;
     int workers;
     _Atomic uint64_t body_bytes;  /* in memory now */
-    _Atomic uint64_t reply_bytes; /* in memory now */
+    budget replies;               /* bodies that are being sent */
+    budget work;                  /* documents that are being parsed */
     _Atomic uint64_t by_class[6]; /* replies: 1xx to 5xx */
     _Atomic uint64_t active;      /* requests at work */
     int64_t started_s;
@@ -158,8 +186,14 @@ typedef enum head_state { HEAD_INCOMPLETE, HEAD_GOOD, HEAD_BAD } head_state;
 head_state head_check(const char *p, size_t n);
 /* The value of a field of a complete head, in `out`; false if it is not there or too long. */
 bool head_field(const char *p, size_t n, const char *name, char *out, size_t cap);
+size_t head_length(const char *p, size_t n);     /* of a complete head */
 bool head_is_name(const char *text);             /* of a header field */
 bool head_has_nul(const char *target, size_t n); /* "%00" */
+
+/* ---- the heads of later requests (gate.c) ---- */
+
+bool gate_open(int fd); /* false: the descriptor's number is too large */
+void gate_close(int fd);
 
 /* ---- accepting connections (listener.c) ---- */
 
@@ -173,12 +207,15 @@ typedef struct reply {
     const char *type; /* Content-Type; NULL: application/json */
     char *body;       /* taken: freed by assay_free() */
     size_t n;
-    bool constant; /* the body is not freed */
+    assay_document *document; /* in place of a body; taken */
+    uint64_t memory;          /* that the document takes of the budget of replies; taken */
+    bool constant;            /* the body is not freed */
     char location[64];
     const char *allow;  /* of a 405 */
     const char *policy; /* Content-Security-Policy; NULL: nothing may be loaded */
     const char *cookie; /* of Set-Cookie */
     bool retry;         /* Retry-After */
+    bool close;         /* the connection, because its next bytes may be anything */
 } reply;
 
 typedef struct request {

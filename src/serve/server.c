@@ -173,6 +173,8 @@ bool server_start(server *s)
     pthread_mutex_init(&s->worker_lock, NULL);
     pthread_mutex_init(&s->slots.lock, NULL);
     serve_cond_init(&s->worker_free);
+    budget_init(&s->replies, SERVE_REPLIES_BYTES);
+    budget_init(&s->work, SERVE_WORK_BYTES);
     s->started_s = (int64_t)time(NULL);
     s->listening = -1;
     /* A history that cannot be opened is said now, not with the first request. */
@@ -185,7 +187,9 @@ bool server_start(server *s)
     s->listening = open_socket(s);
     if (s->listening < 0)
         return false;
-    return watchdog_start(&s->dog) && start_daemon(s) && listener_start(s);
+    const int64_t window_s = s->options.timeout_s < SERVE_READ_WINDOW_S ? s->options.timeout_s
+                                                                        : SERVE_READ_WINDOW_S;
+    return watchdog_start(&s->dog, window_s) && start_daemon(s) && listener_start(s);
 }
 
 /* No new connections; what is at work may end, for a few seconds. */

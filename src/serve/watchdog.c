@@ -3,6 +3,9 @@
  * A connection that misses it while reading gets a 408 on its socket (nothing was sent on it yet) and is shut down,
  * which the library treats as closed by the client.
  *
+ * A client that reads a reply must read SERVE_READ_PER_S on average over every SERVE_READ_WINDOW_S: what it does not read
+ * is held for it.
+ *
  * The library calls watchdog_remove() before it closes the socket, and both it and the shutdown are under the
  * lock: a socket that was closed, and its number used again, is never touched.
  */
@@ -26,6 +29,17 @@ static void end_connection(connection *c)
     shutdown(c->fd, SHUT_RDWR);
 }
 
+/* Whether the client reads too slowly. Begins a new window at the end of one. */
+static bool reads_slowly(connection *c, int64_t window_s, int64_t now)
+{
+    if (c->now != PHASE_SENDING || now - c->since_ms < 1000 * window_s)
+        return false;
+    bool slow = c->sent - c->sent_before < SERVE_READ_PER_S * (uint64_t)window_s;
+    c->sent_before = c->sent;
+    c->since_ms = now;
+    return slow;
+}
+
 static void *watch(void *ctx)
 {
     watchdog *w = ctx;
@@ -33,7 +47,8 @@ static void *watch(void *ctx)
     while (!w->stop) {
         int64_t now = serve_now_ms();
         for (connection *c = w->first; c; c = c->next)
-            if (!c->ended && c->now != PHASE_WORKING && now > c->until_ms)
+            if (!c->ended && c->now != PHASE_WORKING &&
+                (now > c->until_ms || reads_slowly(c, w->window_s, now)))
                 end_connection(c);
         serve_wait(&w->wake, &w->lock, now + LOOK_MS);
     }
@@ -41,8 +56,9 @@ static void *watch(void *ctx)
     return NULL;
 }
 
-bool watchdog_start(watchdog *w)
+bool watchdog_start(watchdog *w, int64_t window_s)
 {
+    w->window_s = window_s;
     pthread_mutex_init(&w->lock, NULL);
     serve_cond_init(&w->wake);
     w->running = pthread_create(&w->thread, NULL, watch, w) == 0;
@@ -122,6 +138,17 @@ void watchdog_phase(watchdog *w, connection *c, phase now, int64_t allowed_ms)
         return;
     pthread_mutex_lock(&w->lock);
     c->now = now;
-    c->until_ms = serve_now_ms() + allowed_ms;
+    c->sent = c->sent_before = 0;
+    c->since_ms = serve_now_ms();
+    c->until_ms = c->since_ms + allowed_ms;
+    pthread_mutex_unlock(&w->lock);
+}
+
+void watchdog_sent(watchdog *w, connection *c, uint64_t bytes)
+{
+    if (!c)
+        return;
+    pthread_mutex_lock(&w->lock);
+    c->sent = bytes;
     pthread_mutex_unlock(&w->lock);
 }

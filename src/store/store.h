@@ -71,6 +71,15 @@ assay_status store_series(store *s, const store_filter *f, const metric_row *met
 
 /* The document of a record, NUL-terminated. ASSAY_ERR_USAGE: no such record. */
 assay_status store_document(store *s, int64_t id, arena *a, str *out, assay_error *err);
+/* The bytes of its text, and those that store_stream_open() keeps in memory, which are fewer as a rule. */
+assay_status store_document_size(store *s, int64_t id, uint64_t *size, uint64_t *memory,
+                                 assay_error *err);
+/* A document that is read piece by piece (store_stream.c). It does not need the store any more. */
+typedef struct store_stream store_stream;
+assay_status store_stream_open(store *s, int64_t id, store_stream **out, assay_error *err);
+/* The next bytes, at most cap; 0 at the end. */
+assay_status store_stream_read(store_stream *d, void *buf, size_t cap, size_t *n, assay_error *err);
+void store_stream_close(store_stream *d); /* NULL is allowed */
 /* Adds and removes tags in one transaction. */
 assay_status store_tag(store *s, int64_t id, store_tags add, store_tags remove, assay_error *err);
 assay_status store_delete(store *s, int64_t id, assay_error *err);

@@ -48,6 +48,18 @@ str store_column_str(sqlite3_stmt *q, int column, arena *a);
 /* A figure as it was stored, whole or not; unknown when it is NULL. */
 metric_value store_column_value(sqlite3_stmt *q, int column);
 
+/* A packed document as the database has it. */
+typedef struct store_packing {
+    int64_t encoding, size; /* 0: as it is, 1: deflated; bytes of the text */
+    uint64_t n;             /* bytes of the body */
+    void *body;             /* freed by free(); NULL: not read */
+} store_packing;
+/* ASSAY_ERR_USAGE: no such record. */
+assay_status store_packed(store *s, int64_t id, bool with_body, store_packing *out,
+                          assay_error *err);
+/* Copies the n bytes of the body. */
+assay_status store_keep_packed(store_packing *p, const void *body, assay_error *err);
+
 /* Inside a transaction of the caller's; the document is squeezed. */
 assay_status store_insert(store *s, const profile *p, str document, store_tags tags, int64_t *id,
                           assay_error *err);

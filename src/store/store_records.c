@@ -343,6 +343,31 @@ assay_status store_document(store *s, int64_t id, arena *a, str *out, assay_erro
     return status;
 }
 
+assay_status store_packed(store *s, int64_t id, bool with_body, store_packing *out,
+                          assay_error *err)
+{
+    sqlite3_stmt *q;
+    *out = (store_packing){0};
+    TRY(store_prepare(s,
+                      with_body
+                          ? "SELECT encoding, size, length(body), body FROM documents WHERE run = ?"
+                          : "SELECT encoding, size, length(body) FROM documents WHERE run = ?",
+                      &q, err));
+    store_bind_int(s, q, 1, id);
+    int code = store_step(s, q);
+    assay_status status = code == SQLITE_ROW    ? ASSAY_OK
+                          : code == SQLITE_DONE ? no_such_run(s, id, err)
+                                                : store_fail(s, code, err);
+    if (status == ASSAY_OK) {
+        *out = (store_packing){.encoding = sqlite3_column_int64(q, 0),
+                               .size = sqlite3_column_int64(q, 1),
+                               .n = (uint64_t)sqlite3_column_int64(q, 2)};
+        status = with_body ? store_keep_packed(out, sqlite3_column_blob(q, 3), err) : ASSAY_OK;
+    }
+    sqlite3_finalize(q);
+    return status;
+}
+
 assay_status store_delete(store *s, int64_t id, assay_error *err)
 {
     sqlite3_stmt *q;

@@ -3,12 +3,14 @@
     check_serve_hostile.py ASSAY [--sanitized] [--clock LIBRARY]
 
 LIBRARY is tests/support/fake_clock.c, to preload. Standard library only."""
+import base64
 import json
 import os
 import select
 import socket
 import sqlite3
 import sys
+import time
 from typing import Dict, List, Optional
 
 from serving import (
@@ -214,23 +216,102 @@ def check_slots() -> None:
     check("ends after slow clients", s.stop() == 0)
 
 
+def incompressible(size: int) -> str:
+    """Text that is stored as it is: hexadecimal digits would be halved."""
+    return base64.b85encode(os.urandom(size * 4 // 5)).decode()
+
+
 def check_replies() -> None:
     """Large replies that nobody reads have a budget, and so has the work of a request."""
     s = Server("--timeout", str(NEVER_S), db="replies.db")
-    size = 40 << 20
-    large = json.dumps({**json.loads(result()), "note": "x" * size})
-    ids = [json.loads(s.ask("POST", "/api/v1/records", large)[2])["id"] for _ in range(2)]
-    ask = f"GET /api/v1/records/{ids[0]} HTTP/1.1\r\nHost: 127.0.0.1:{s.port}\r\n\r\n".encode()
-    lazy = [connect(s, ask) for _ in range(9)]
-    statuses = [c.recv(16).split(b" ")[1] for c in lazy]
-    most = (256 << 20) // size
-    check("replies in memory", statuses.count(b"200") == most, statuses)
-    check("the others are told", statuses.count(b"503") == len(lazy) - most, statuses)
+    size = 24 << 20
+
+    def add(note: str) -> int:
+        body = json.dumps({**json.loads(result()), "note": note})
+        return int(json.loads(s.ask("POST", "/api/v1/records", body)[2])["id"])
+
+    def ask(record: int) -> bytes:
+        head = f"GET /api/v1/records/{record} HTTP/1.1\r\nHost: 127.0.0.1:{s.port}\r\n\r\n"
+        return head.encode()
+
+    def statuses(clients: List[socket.socket]) -> List[bytes]:
+        return [c.recv(16).split(b" ")[1] for c in clients]
+
+    plain, packed = add(incompressible(size)), add("x" * size)
+    lazy = [connect(s, ask(plain)) for _ in range(20)]
+    got = statuses(lazy)
+    check("replies in memory", 0 < got.count(b"200") < len(lazy), got)
+    check("the others are told", got.count(b"503") == len(lazy) - got.count(b"200"), got)
     check("small replies go on", s.ask("GET", "/api/v1/records")[0] == 200)
     close_all(lazy)
-    status = s.ask("GET", f"/api/v1/compare?ids={ids[0]},{ids[1]}")[0]
+    # Streamed: what is in memory is the stored form.
+    lazy = [connect(s, ask(packed)) for _ in range(40)]
+    got = statuses(lazy)
+    check("replies are streamed", got.count(b"200") == len(lazy), got)
+    held = s.resident() * 1024
+    check("in little memory", sanitized or held < len(lazy) * size // 2, held)
+    close_all(lazy)
+    text = s.ask("GET", f"/api/v1/records/{packed}")[2]
+    check("a streamed reply", json.loads(text)["note"] == "x" * size)
+    status = s.ask("GET", f"/api/v1/compare?ids={plain},{packed},{plain}")[0]
     check("a comparison that is too large", status == 422, status)
     check("ends after large replies", s.stop() == 0)
+
+
+def check_slow_readers() -> None:
+    """A client that does not read its reply is closed, long before the deadline of a large one."""
+    s = Server("--timeout", "1", db="slow.db")
+    size = 24 << 20
+    body = json.dumps({**json.loads(result()), "note": "x" * size})
+    record = json.loads(s.ask("POST", "/api/v1/records", body)[2])["id"]
+    c = connect(s)
+    c.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+    c.sendall(f"GET /api/v1/records/{record} HTTP/1.1\r\nHost: 127.0.0.1:{s.port}\r\n\r\n".encode())
+    check("begins", c.recv(16).startswith(b"HTTP/1.1 200"))
+    until = time.monotonic() + PATIENCE_S
+    active = b"assay_serve_requests 1\n"  # the request for it
+    while active not in s.ask("GET", "/metrics")[2] and time.monotonic() < until:
+        continue
+    check("a client that does not read", time.monotonic() < until)
+    got = len(b"".join(iter(lambda: c.recv(1 << 20), b"")))
+    check("has part of the reply", got < size, got)
+    text = s.ask("GET", f"/api/v1/records/{record}")[2]
+    check("one that reads has all", json.loads(text)["note"] == "x" * size)
+    check("ends after slow readers", s.stop() == 0)
+
+
+def check_every_head() -> None:
+    """Heads that two programs could read in two ways are refused in later requests, too."""
+    s = Server("--timeout", str(NEVER_S), db="later.db")
+    host = f"Host: 127.0.0.1:{s.port}\r\n".encode()
+    good = b"GET /health HTTP/1.1\r\n" + host + b"\r\n"
+    post = b"POST /api/v1/records HTTP/1.1\r\n" + host + b"Content-Length: 2\r\n\r\n{}"
+    for what, bad in {
+        "obs-fold": b"GET /health HTTP/1.1\r\n" + host + b"A: b\r\n c\r\n\r\n",
+        "a bare LF": b"GET /health HTTP/1.1\n" + host + b"\r\n",
+        "a bare LF at the end": b"GET /health HTTP/1.1\r\n" + host + b"\n",
+        "a blank before the colon": b"GET /health HTTP/1.1\r\n" + host + b"A : b\r\n\r\n",
+        "a control character": b"GET /health HTTP/1.1\r\n" + host + b"A: \x01\r\n\r\n",
+    }.items():
+        for before in (good, good * 3, post):
+            for at_once in (True, False):
+                c = connect(s, before if not at_once else before + bad)
+                if not at_once:
+                    c.recv(1)
+                    c.sendall(bad)
+                c.shutdown(socket.SHUT_WR)
+                answer = b"".join(iter(lambda: c.recv(65536), b""))
+                c.close()
+                told = answer.count(b"not a valid HTTP request") == 1
+                served = answer.count(b'"ok"') == before.count(b"/health")
+                check(f"{what} after {len(before)} bytes", told and served, answer)
+    c = connect(s)
+    for byte in good + good:  # as slowly as it can come
+        c.sendall(bytes([byte]))
+    c.shutdown(socket.SHUT_WR)
+    answer = b"".join(iter(lambda: c.recv(65536), b""))
+    check("two requests by bytes", answer.count(b'"ok"') == 2, answer)
+    check("ends after later heads", s.stop() == 0)
 
 
 def check_worker() -> None:
@@ -248,6 +329,8 @@ check_clock()
 check_heads()
 check_worker()
 check_replies()
+check_slow_readers()
+check_every_head()
 check_idle()
 check_slots()
 check_names()

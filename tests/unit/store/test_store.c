@@ -711,17 +711,57 @@ static void test_hostile_files(void **state)
     assert_int_equal(open_status(view, &err), ASSAY_ERR_MALFORMED);
 }
 
+/* A document in pieces of every size is the document. */
+static void test_pieces(void **state)
+{
+    char path[512];
+    assay_store *s = open_new(path_of(path, "pieces.db"));
+    assay_document *d = NULL;
+    uint64_t size, memory;
+    size_t n, got, whole_n;
+    int64_t id;
+    char filler[20000], text[21000], *whole, buf[3000];
+    (void)state;
+    memset(filler, 'x', sizeof filler - 1);
+    filler[sizeof filler - 1] = '\0';
+    n = (size_t)snprintf(text, sizeof text,
+                         "{\"schema\": \"assay.profile/1\", \"model\": \"net\", \"note\": \"%s\", "
+                         "\"total_parameters\": 1, \"total_macs\": 20, \"total_operators\": 2}",
+                         filler);
+    assert_int_equal(assay_store_add(s, text, n, NULL, &id, NULL), ASSAY_OK);
+    assert_int_equal(assay_store_document(s, id, &whole, &whole_n, NULL), ASSAY_OK);
+    assert_int_equal(assay_document_size(s, id, &size, &memory, NULL), ASSAY_OK);
+    assert_int_equal(size, whole_n);
+    assert_true(memory > 0);
+    for (size_t step = 1; step <= sizeof buf; step = step * 7 + 3) {
+        size_t at = 0;
+        assert_int_equal(assay_document_open(s, id, &d, NULL), ASSAY_OK);
+        while (assay_document_read(d, buf, step, &got, NULL) == ASSAY_OK && got) {
+            assert_true(got <= step && at + got <= whole_n);
+            assert_memory_equal(buf, whole + at, got);
+            at += got;
+        }
+        assert_int_equal(at, whole_n);
+        assay_document_close(d);
+    }
+    assert_int_equal(assay_document_open(s, id + 1, &d, NULL), ASSAY_ERR_USAGE);
+    assert_null(d);
+    assay_free(whole);
+    assay_store_close(s);
+}
+
 int run_test_store(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kept),          cmocka_unit_test(test_filters),
-        cmocka_unit_test(test_changed),       cmocka_unit_test(test_travel),
-        cmocka_unit_test(test_many_tags),     cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_refused),       cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_migrated),      cmocka_unit_test(test_many_writers),
-        cmocka_unit_test(test_killed),        cmocka_unit_test(test_where),
-        cmocka_unit_test(test_times),         cmocka_unit_test(test_redacted),
-        cmocka_unit_test(test_hostile_files), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_pieces),       cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_filters),      cmocka_unit_test(test_changed),
+        cmocka_unit_test(test_travel),       cmocka_unit_test(test_many_tags),
+        cmocka_unit_test(test_kinds),        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_damaged),      cmocka_unit_test(test_migrated),
+        cmocka_unit_test(test_many_writers), cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_where),        cmocka_unit_test(test_times),
+        cmocka_unit_test(test_redacted),     cmocka_unit_test(test_hostile_files),
+        cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
