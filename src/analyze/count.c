@@ -575,6 +575,7 @@ static assay_status gather_items(counter *x, assay_error *err)
         }
     p->accounting.items = all.items;
     p->accounting.n_items = all.n;
+    p->accounting.folded = r->model->n_constant_nodes;
     for (ir_id id = 0; id < r->model->nodes.n; id++)
         p->accounting.folded += (r->state[id] & INFER_FOLDED) != 0;
     return ASSAY_OK;

@@ -219,6 +219,7 @@ struct ir_model {
     str producer; /* "pytorch 2.1" or empty */
     int64_t ir_version;
     uint64_t file_size_bytes;         /* on disk with external data; 0 when there is no file */
+    uint32_t n_constant_nodes;        /* Constants of the file that were read as initialisers */
     uint64_t parameters_not_in_graph; /* weights that never run in inference (zoo aux heads) */
     struct {
         uint64_t tensors, elements, bytes;
