@@ -1,4 +1,4 @@
-/* assay: results over time, in an SQLite file (docs/history.md).
+/* assay: results over time, in an SQLite file or a PostgreSQL database (docs/history.md).
  *
  *     assay_store *store;
  *     const char *tags[] = {"nightly"};
@@ -7,7 +7,7 @@
  *     assay_store_save(store, profile, &options, NULL, &err);
  *
  * A record is a stored result with a number and tags. It never changes, except for its tags. Several programs may use
- * one file at the same time. Lists and trends are results too, and are read and written like any other:
+ * one history at the same time; a handle is used by one thread at a time. Lists and trends are results too, and are read and written like any other:
  *
  *     assay_result *list;
  *     assay_store_list(store, NULL, &list, &err);
@@ -41,10 +41,19 @@ typedef struct assay_store assay_store;
 /* The path of the history: `given`, else $ASSAY_DB, else assay/history.db in $XDG_DATA_HOME or ~/.local/share. Free
  * the text with assay_free(). */
 ASSAY_API assay_status assay_store_path(const char *given, char **path, assay_error *err);
+/* Whether assay_store_path(path) names a PostgreSQL database: postgresql://USER@HOST/DATABASE, or a connection string of
+ * libpq such as "service=team". Hosts, TLS and authentication are libpq's own; libpq is loaded when such a history is
+ * opened. */
+ASSAY_API bool assay_store_is_remote(const char *path);
+/* Makes a history, or migrates its schema: of a PostgreSQL database, nothing else does. *changed (may be NULL): there was
+ * something to do. *version is that of the schema. Free it with assay_free(). */
+ASSAY_API assay_status assay_store_init(const char *path, bool *changed, char **version,
+                                        assay_error *err);
 /* Opens the history at assay_store_path(path). With `create`, a missing file and its directories are created. Without
  * it, a missing default file is an empty history, and any other missing file is ASSAY_ERR_SYSTEM. Files of older
  * versions are migrated. ASSAY_ERR_MALFORMED: not a history, or damaged. ASSAY_ERR_UNSUPPORTED: written by a newer
- * version. */
+ * version. Of a database, ASSAY_ERR_SYSTEM: libpq, the server or the schema is missing; one with a newer schema can be
+ * read, and writing to it is ASSAY_ERR_UNSUPPORTED. */
 ASSAY_API assay_status assay_store_open(const char *path, bool create, assay_store **out,
                                         assay_error *err);
 /* Closes the history. Results that came from it stay valid. */
@@ -63,15 +72,27 @@ typedef struct assay_record_options {
     size_t n_tags;
     const char *name; /* of the result in error messages; NULL: its kind */
     const assay_options *options;
+    const char
+        *machine; /* that produced the result; NULL: the name of this host. At most 255 bytes */
+    const char *sweep; /* NULL: none. A sweep and a task have one record. At most 255 bytes */
+    int64_t task;      /* number of the task in the sweep, from 0 */
+    bool *known; /* receives whether the task had a record already: nothing was stored; or NULL */
 } assay_record_options;
 
 /* Stores a result of kind "profile", "pipeline", "language" or "machine". The record is on disk when the call returns
- * ASSAY_OK. `options` may be NULL. `id` receives the number of the record and may be NULL.
+ * ASSAY_OK. `options` may be NULL. `id` receives the number of the record and may be NULL: that of the record that the
+ * task has already, or 0 if this role may not read it. A broken connection to a server is made again for ASSAY_DB_WAIT
+ * seconds (30), and never stores a record twice.
  * ASSAY_ERR_MALFORMED: results of this kind cannot be stored. ASSAY_ERR_USAGE: invalid tags. */
 ASSAY_API assay_status assay_store_save(assay_store *store, const assay_result *result,
                                         const assay_record_options *options, int64_t *id,
                                         assay_error *err);
-/* The same for a result as JSON text of `n` bytes. Keys that this version does not know are kept. */
+/* The lines that assay_store_import() reads of this record: what is left to do with a result when storing it failed.
+ * Free the text with assay_free(). */
+ASSAY_API assay_status assay_record_lines(const assay_result *result,
+                                          const assay_record_options *options, char **text,
+                                          size_t *n, assay_error *err);
+/* The same as assay_store_save() for a result as JSON text of `n` bytes. Keys that this version does not know are kept. */
 ASSAY_API assay_status assay_store_add(assay_store *store, const void *json, size_t n,
                                        const assay_record_options *options, int64_t *id,
                                        assay_error *err);
@@ -125,6 +146,7 @@ typedef struct assay_record_filter {
     int64_t id;        /* 0: any */
     int64_t limit;     /* 0: all */
     int64_t offset;    /* number of matching records to skip, from the newest */
+    const char *sweep, *machine; /* the whole name */
 } assay_record_filter;
 
 /* Lists records, newest first: a result of kind "records" with the keys "total" (number of matching records) and
@@ -147,6 +169,21 @@ ASSAY_API assay_status assay_store_import(assay_store *store, const char *path, 
 ASSAY_API assay_status assay_store_import_good(assay_store *store, const char *path,
                                                uint64_t *added, uint64_t *known, char **left_out,
                                                assay_error *err);
+
+/* Copies the records that `to` does not have, with their tags, machine, sweep and task, in batches. What was stopped is
+ * continued by the next call. Both counts may be NULL. */
+ASSAY_API assay_status assay_store_copy(assay_store *from, assay_store *to, uint64_t *added,
+                                        uint64_t *known, assay_error *err);
+
+typedef struct assay_prune_options {
+    size_t size;
+    const char *keep; /* age: "90d", "12h", "2w"; required. Older records are deleted */
+    bool keep_tagged; /* except those with a tag */
+} assay_prune_options;
+
+/* Deletes old records in batches, so that others can write meanwhile. `deleted` may be NULL. */
+ASSAY_API assay_status assay_store_prune(assay_store *store, const assay_prune_options *options,
+                                         uint64_t *deleted, assay_error *err);
 
 /* ---- trends ---------------------------------------------------------------------------------- */
 

@@ -5,8 +5,10 @@
 #include "base/memory.h"
 #include "store/store.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "api/history.h"
 #include "api/result.h"
@@ -49,7 +51,7 @@ assay_status assay_store_open(const char *path, bool create, assay_store **out, 
     *out = NULL;
     TRY(assay_store_path(path, &where, err));
     bool named = path || is_set(getenv("ASSAY_DB"));
-    bool nowhere = !create && !named && !file_stat(where).exists;
+    bool nowhere = !create && !named && !store_is_remote(where) && !file_stat(where).exists;
     assay_store *s = memory_zeroed(1, sizeof *s);
     assay_status status = s ? store_open(nowhere ? NULL : where, create, &s->s, err)
                             : err_no_memory(err);
@@ -59,6 +61,28 @@ assay_status assay_store_open(const char *path, bool create, assay_store **out, 
     else
         free(s);
     return status;
+}
+
+assay_status assay_store_init(const char *path, bool *changed, char **version, assay_error *err)
+{
+    char *where = NULL, text[32] = "";
+    bool own;
+    sbuf said = {0};
+    size_t n;
+    *version = NULL;
+    TRY(assay_store_path(path, &where, err));
+    assay_status s = store_init(where, changed ? changed : &own, text, err);
+    free(where);
+    sbuf_puts(&said, text);
+    return api_hand_text(s, &said, version, &n, err);
+}
+
+bool assay_store_is_remote(const char *path)
+{
+    char *where = NULL;
+    bool remote = assay_store_path(path, &where, NULL) == ASSAY_OK && store_is_remote(where);
+    free(where);
+    return remote;
 }
 
 void assay_store_close(assay_store *db)
@@ -82,15 +106,56 @@ static store_tags convert_tags(arena *a, const char *const *texts, size_t n)
     return (store_tags){items, (uint32_t)n};
 }
 
+/* Converts what the caller says of a record; `host` has room for the name of this machine. */
+typedef struct record_label {
+    arena *arena;
+    char host[HOST_NAME_MAX + 1];
+    store_label is;
+} record_label;
+
+static assay_status begin_label(const assay_record_options *o, record_label *out, assay_error *err)
+{
+    *out = (record_label){.arena = arena_new(TAGS_BYTES)};
+    if (!o->machine && gethostname(out->host, sizeof out->host - 1) != 0)
+        out->host[0] = '\0';
+    out->is = (store_label){.tags = convert_tags(out->arena, o->tags, o->n_tags),
+                            .machine = str_of(o->machine ? o->machine : out->host),
+                            .sweep = str_of(o->sweep),
+                            .task = o->task};
+    return out->is.tags.items ? ASSAY_OK : err_no_memory(err);
+}
+
+static void end_label(record_label *l)
+{
+    arena_free(l->arena);
+}
+
 static assay_status add_document(assay_store *db, const profile *p, str document,
                                  const assay_record_options *o, int64_t *id, assay_error *err)
 {
-    int64_t own;
-    arena *a = arena_new(TAGS_BYTES);
-    const store_tags tags = convert_tags(a, o->tags, o->n_tags);
-    assay_status s = tags.items ? store_add(db->s, p, document, tags, id ? id : &own, err)
-                                : err_no_memory(err);
-    arena_free(a);
+    store_added added = {0};
+    record_label label;
+    assay_status s = begin_label(o, &label, err);
+    if (s == ASSAY_OK)
+        s = store_add(db->s, p, document, &label.is, &added, err);
+    end_label(&label);
+    if (id)
+        *id = added.id;
+    if (o->known)
+        *o->known = added.known;
+    return s;
+}
+
+assay_status api_record_lines(const assay_record_options *o, str document, sbuf *out,
+                              assay_error *err)
+{
+    record_label label;
+    assay_status s = begin_label(o, &label, err);
+    if (s == ASSAY_OK) {
+        store_put_header(out);
+        store_put_line(&label.is, document, out);
+    }
+    end_label(&label);
     return s;
 }
 
@@ -289,14 +354,14 @@ assay_status assay_store_delete(assay_store *db, int64_t id, assay_error *err)
 
 /* ---- lists ---- */
 
-static assay_status since_of(const char *text, int64_t *out, assay_error *err)
+static assay_status since_of(const store *s, const char *text, int64_t *out, assay_error *err)
 {
     int64_t back;
     *out = 0;
     if (!is_set(text))
         return ASSAY_OK;
     if (clock_duration(str_of(text), &back)) {
-        *out = clock_epoch() - back;
+        *out = store_now(s) - back;
         *out = *out > 0 ? *out : 1;
         return ASSAY_OK;
     }
@@ -309,18 +374,20 @@ static assay_status since_of(const char *text, int64_t *out, assay_error *err)
 }
 
 /* The caller's struct may be older, and shorter. */
-assay_status api_record_filter(const assay_record_filter *given, store_filter *out,
-                               assay_error *err)
+assay_status api_record_filter(const assay_store *db, const assay_record_filter *given,
+                               store_filter *out, assay_error *err)
 {
     assay_record_filter f;
     TRY(TAKE(given, f, err));
     *out = (store_filter){.query = str_of(f.query),
                           .model = str_of(f.model),
                           .tag = str_of(f.tag),
+                          .sweep = str_of(f.sweep),
+                          .machine = str_of(f.machine),
                           .id = f.id,
                           .limit = f.limit > 0 ? f.limit : 0,
                           .offset = f.offset > 0 ? f.offset : 0};
-    return since_of(f.since, &out->since_s, err);
+    return since_of(db->s, f.since, &out->since_s, err);
 }
 
 assay_status assay_store_list(assay_store *db, const assay_record_filter *filter,
@@ -329,7 +396,7 @@ assay_status assay_store_list(assay_store *db, const assay_record_filter *filter
     store_filter f;
     api_begin(err);
     *out = NULL;
-    TRY(api_record_filter(filter, &f, err));
+    TRY(api_record_filter(db, filter, &f, err));
     assay_result *r = job_result_new(&records_kind, LIST_BYTES);
     assay_status s = r ? store_list(db->s, &f, r->arena, r->data, err) : err_no_memory(err);
     return api_hand_result(s, r, out, err);
@@ -355,7 +422,7 @@ assay_status assay_store_export(assay_store *db, const assay_record_filter *filt
     api_begin(err);
     *out = NULL;
     *n = 0;
-    TRY(api_record_filter(filter, &f, err));
+    TRY(api_record_filter(db, filter, &f, err));
     return api_hand_text(store_export(db->s, &f, &text, n_runs ? n_runs : &own, err), &text, out, n,
                          err);
 }
@@ -405,4 +472,32 @@ assay_status assay_store_import_good(assay_store *db, const char *path, uint64_t
     if (done.bad > 100)
         sbuf_printf(&bad, "%llu more lines left out\n", (unsigned long long)(done.bad - 100));
     return api_hand_text(s, &bad, left_out, &n, err);
+}
+
+assay_status assay_store_copy(assay_store *from, assay_store *to, uint64_t *added, uint64_t *known,
+                              assay_error *err)
+{
+    store_copied done = {0};
+    api_begin(err);
+    assay_status s = store_copy(from->s, to->s, &done, err);
+    if (added)
+        *added = done.added;
+    if (known)
+        *known = done.known;
+    return s;
+}
+
+assay_status assay_store_prune(assay_store *db, const assay_prune_options *options,
+                               uint64_t *deleted, assay_error *err)
+{
+    assay_prune_options o;
+    int64_t age;
+    uint64_t own;
+    api_begin(err);
+    TRY(TAKE(options, o, err));
+    if (!is_set(o.keep) || !clock_duration(str_of(o.keep), &age))
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "the age of the records to keep must be such as 90d, 12h or 2w, not '%s'",
+                        o.keep ? o.keep : "");
+    return store_prune(db->s, store_now(db->s) - age, o.keep_tagged, deleted ? deleted : &own, err);
 }

@@ -81,11 +81,18 @@ static assay_status put_document(const assay_result *of, const assay_options *o,
     return of->p ? ASSAY_OK : put_context(out, o, was_measured(of), err);
 }
 
+static assay_status make_document(const assay_result *of, const assay_record_options *o, sbuf *out,
+                                  assay_error *err)
+{
+    assay_options none;
+    TRY(put_document(of, api_options(o->options, &none), out, err));
+    return out->failed ? err_no_memory(err) : ASSAY_OK;
+}
+
 assay_status assay_store_save(assay_store *db, const assay_result *of,
                               const assay_record_options *options, int64_t *id, assay_error *err)
 {
     assay_record_options o;
-    assay_options none;
     char name[64];
     sbuf text = {0};
     api_begin(err);
@@ -93,11 +100,29 @@ assay_status assay_store_save(assay_store *db, const assay_result *of,
     snprintf(name, sizeof name, "the %s", of->kind->name);
     o.size = sizeof o;
     o.name = o.name ? o.name : name;
-    assay_status s = put_document(of, api_options(o.options, &none), &text, err);
-    if (s == ASSAY_OK && text.failed)
-        s = err_no_memory(err);
+    assay_status s = make_document(of, &o, &text, err);
     if (s == ASSAY_OK)
         s = assay_store_add(db, text.p, text.n, &o, id, err);
     sbuf_free(&text);
     return s;
+}
+
+assay_status assay_record_lines(const assay_result *of, const assay_record_options *options,
+                                char **out, size_t *n, assay_error *err)
+{
+    assay_record_options o;
+    sbuf text = {0}, small = {0}, lines = {0};
+    api_begin(err);
+    *out = NULL;
+    TRY(TAKE(options, o, err));
+    assay_status s = make_document(of, &o, &text, err);
+    if (s == ASSAY_OK)
+        store_squeeze((str){text.p, (uint32_t)text.n}, &small);
+    if (s == ASSAY_OK && small.failed)
+        s = err_no_memory(err);
+    if (s == ASSAY_OK)
+        s = api_record_lines(&o, (str){small.p, (uint32_t)small.n}, &lines, err);
+    sbuf_free(&text);
+    sbuf_free(&small);
+    return api_hand_text(s, &lines, out, n, err);
 }

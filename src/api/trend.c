@@ -125,7 +125,7 @@ static assay_status fill_trend(assay_store *db, const assay_trend_request *r, as
         return api_no_such_metric(str_of(r->metric), err);
     if (!r->model || !*r->model)
         return err_fail(err, ASSAY_ERR_USAGE, "no model. Name the model of the trend.");
-    TRY(api_record_filter(&given, &f, err));
+    TRY(api_record_filter(db, &given, &f, err));
     /* Expressions are read before anything else: a slip in one is not hidden by an empty history. */
     TRY(judge_all(db, &f, r, out->arena, &alerts, err));
     TRY(read_series(db, &f, m, r->all, out, err));

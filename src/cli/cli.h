@@ -114,8 +114,8 @@ typedef struct cli_check_args {
 } cli_check_args;
 
 typedef struct cli_history_args {
-    bool save, all, skip_bad;
-    const char *db, *since, *query, *metric;
+    bool save, all, skip_bad, keep_tagged;
+    const char *db, *since, *query, *metric, *keep;
     cli_words tags, alerts;
     long limit; /* 0: not given */
 } cli_history_args;

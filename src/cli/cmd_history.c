@@ -1,21 +1,19 @@
-/* assay history: lists, shows, tags, deletes, exports and imports records. A row per subcommand. */
+/* assay history: lists, shows, tags, deletes, exports and imports records; makes, copies and prunes a history
+ * (cmd_history_whole.c). A row per subcommand. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/history.h"
 #include "cli/job.h"
 
-typedef struct history_task {
-    cli_args *args;
-    assay_store *store;
-    const char *const *words; /* after the subcommand */
-    int n_words;
-} history_task;
+typedef enum verb_store { STORE_EXISTS, STORE_CREATED, STORE_OWN } verb_store;
 
 typedef struct verb_row {
     const char *name, *words; /* its arguments */
     int min_words, max_words;
-    bool writes;         /* creates a missing file */
+    verb_store
+        store; /* one that must exist, is created when it is missing, or is opened by the verb */
     const char *options; /* accepted options */
     int (*run)(history_task *t);
 } verb_row;
@@ -217,13 +215,16 @@ static int import_files(history_task *t)
 #define SHOWING   "db output format json quiet color columns ascii no-graphs no-details "
 
 static const verb_row verbs[] = {
-    {"list", "", 0, 0, false, SELECTING SHOWING, list_records},
-    {"show", "ID", 1, 1, false, SHOWING "top depth verbose rows", show_record},
-    {"tag", "ID NAME ...", 2, CLI_MAX_WORDS, false, "db", tag_record},
-    {"untag", "ID NAME ...", 2, CLI_MAX_WORDS, false, "db", untag_record},
-    {"delete", "ID ...", 1, CLI_MAX_WORDS, false, "db", delete_records},
-    {"export", "[ID]", 0, 1, false, SELECTING "output quiet", export_records},
-    {"import", "FILE ...", 1, CLI_MAX_WORDS, true, "db quiet skip-bad", import_files},
+    {"list", "", 0, 0, STORE_EXISTS, SELECTING SHOWING, list_records},
+    {"show", "ID", 1, 1, STORE_EXISTS, SHOWING "top depth verbose rows", show_record},
+    {"tag", "ID NAME ...", 2, CLI_MAX_WORDS, STORE_EXISTS, "db", tag_record},
+    {"untag", "ID NAME ...", 2, CLI_MAX_WORDS, STORE_EXISTS, "db", untag_record},
+    {"delete", "ID ...", 1, CLI_MAX_WORDS, STORE_EXISTS, "db", delete_records},
+    {"export", "[ID]", 0, 1, STORE_EXISTS, SELECTING "output quiet", export_records},
+    {"import", "FILE ...", 1, CLI_MAX_WORDS, STORE_CREATED, "db quiet skip-bad", import_files},
+    {"init", "", 0, 0, STORE_OWN, "db quiet", history_init},
+    {"copy", "FROM TO", 2, 2, STORE_OWN, "quiet", history_copy},
+    {"prune", "", 0, 0, STORE_EXISTS, "db quiet keep keep-tagged", history_prune},
 };
 enum { N_VERBS = sizeof verbs / sizeof *verbs };
 
@@ -241,7 +242,7 @@ static const verb_row *find_verb(const char *word)
     const char *near = cli_nearest(word, verb_at, NULL);
     cli_complain_text(ASSAY_ERR_USAGE,
                       "unknown subcommand of history: '%.60s'.%s%s%s Use list, show, tag, "
-                      "untag, delete, export or import.",
+                      "untag, delete, export, import, init, copy or prune.",
                       word, near ? " Did you mean '" : "", near ? near : "", near ? "'?" : "");
     return NULL;
 }
@@ -269,7 +270,8 @@ static int run_history(cli_args *args)
     int code = check_options(args, v);
     if (code)
         return code;
-    if (assay_store_open(args->history.db, v->writes, &t.store, &err) != ASSAY_OK)
+    if (v->store != STORE_OWN &&
+        assay_store_open(args->history.db, v->store == STORE_CREATED, &t.store, &err) != ASSAY_OK)
         return cli_complain(&err);
     code = v->run(&t);
     assay_store_close(t.store);
@@ -289,17 +291,26 @@ static const char *const history_examples[] = {
     "export records with their tags",
     "assay history import nightly.jsonl result.json",
     "import exported records or single results",
+    "assay history init --db postgresql://assay@db.example/bench",
+    "make the schema of a history in PostgreSQL",
+    "assay history copy laptop.db postgresql://assay@db.example/bench",
+    "copy the records that the other history does not have",
+    "assay history prune --keep 90d --keep-tagged",
+    "delete untagged records that are older than 90 days",
     NULL,
 };
 
 const cli_command command_history = {
-    CLI_COMMAND("history", "[list|show|tag|untag|delete|export|import] [ID|FILE...]", 0,
-                CLI_MAX_WORDS, run_history),
+    CLI_COMMAND("history", "[SUBCOMMAND] [ID|FILE...]", 0, CLI_MAX_WORDS, run_history),
     .classes = "screen page result",
     .formats = CLI_REPORT_FORMATS,
-    .values = "list|show|tag|untag|delete|export|import",
+    .values = "list|show|tag|untag|delete|export|import|init|copy|prune",
     .examples = history_examples,
-    .about = "List, show, tag, delete, export or import the results stored by --save.",
-    .more = "The history is an SQLite file: --db FILE, else $ASSAY_DB, else assay/history.db in "
-            "$XDG_DATA_HOME or ~/.local/share. If ASSAY_DB is set, every measuring command "
-            "stores its result."};
+    .about = "List, show, tag, delete, export, import, copy or prune the results stored by --save.",
+    .more =
+        "The history is an SQLite file or a PostgreSQL database: --db NAME, else $ASSAY_DB, else "
+        "assay/history.db in $XDG_DATA_HOME or ~/.local/share. A database is named by "
+        "postgresql://USER@HOST/DATABASE or by a connection string of libpq such as "
+        "service=team; `history init` makes its schema. If ASSAY_DB is set, every measuring "
+        "command stores its result. A save waits ASSAY_DB_WAIT seconds (30) for a server that "
+        "does not answer, and then writes the record to a file."};

@@ -19,6 +19,17 @@ static bool beside(char *path, size_t cap)
     return slash && (size_t)snprintf(slash + 1, room, "assay-serve") < room;
 }
 
+/* A database may be named with a password, which does not go into another list of arguments. */
+static bool is_passed_on(const cli_args *args, int *i)
+{
+    const char *text = args->argv[*i];
+    if (!args->history.db || !assay_store_is_remote(args->history.db) ||
+        strncmp(text, "--db", 4) != 0 || (text[4] && text[4] != '='))
+        return true;
+    *i += text[4] ? 0 : 1;
+    return setenv("ASSAY_DB", args->history.db, 1) != 0;
+}
+
 static int run_serve(cli_args *args)
 {
     char path[PATH_MAX];
@@ -31,7 +42,7 @@ static int run_serve(cli_args *args)
     for (int i = 1; i < args->argc; i++) {
         if (!verb && strcmp(args->argv[i], "serve") == 0)
             verb = true; /* the first: a token may be called so too, and follows its option */
-        else
+        else if (is_passed_on(args, &i))
             argv[n++] = args->argv[i];
     }
     if (!beside(path, sizeof path)) {

@@ -63,9 +63,9 @@ const own_option own_options[] = {
      .info.repeatable = true, .info.max = CLI_MAX_WORDS,
      .info.about = "Tag the stored record. history, trend: select records with this tag."},
     {OWN("db", WORD, history.db, "History", "@save history trend capacity serve"),
-     .info.value = "FILE", .info.values = "@files",
-     .info.about =
-         "Use this history. Default: ASSAY_DB, else assay/history.db in the data directory."},
+     .info.value = "FILE|URL", .info.values = "@files",
+     .info.about = "Use this history: a file, or postgresql://USER@HOST/DATABASE. Default: "
+                   "ASSAY_DB, else assay/history.db in the data directory."},
     {OWN("since", WORD, history.since, "History", "history trend"), .info.value = "30d|DATE",
      .info.about = "Select records since this time: 30d, 12h, 2w (ago), 2026-11-15."},
     {OWN("query", WORD, history.query, "History", "history"), .info.value = "TEXT",
@@ -75,6 +75,10 @@ const own_option own_options[] = {
      .info.about = "Select at most this many newest records. history lists 20 by default."},
     {OWN("skip-bad", FLAG, history.skip_bad, "History", "history"),
      .info.about = "history import: skip invalid lines."},
+    {OWN("keep", WORD, history.keep, "History", "history"), .info.value = "AGE",
+     .info.about = "history prune: delete records that are older: 90d, 12h, 2w."},
+    {OWN("keep-tagged", FLAG, history.keep_tagged, "History", "history"),
+     .info.about = "history prune: do not delete records with a tag."},
     {OWN("all", FLAG, history.all, "History", "trend"),
      .info.about = "Include records of other machines and setups than that of the newest."},
     {OWN("metric", WORD, history.metric, "History", "trend"), .info.value = "NAME",

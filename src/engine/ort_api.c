@@ -1,4 +1,4 @@
-/* Loading ONNX Runtime: the only file that calls dlopen().
+/* Loading ONNX Runtime.
  *
  * Entry point: OrtGetApiBase() gives {GetApi(version), GetVersionString()}. "1.N.p" has the API of version N; asking
  * for more returns NULL and prints, so min(N, ORT_API_NEWEST) is requested.

@@ -24,7 +24,9 @@ typedef struct history_record {
     int64_t id, created_s;
     str kind; /* "profile", "pipeline", "machine", "watch" */
     str model, command, host, precision, device;
-    uint64_t batch; /* 0: it has none */
+    uint64_t batch;                                 /* 0: it has none */
+    str model_sha256, tool_version, machine, sweep; /* empty: not known, or none */
+    int64_t task;                                   /* INT64_MIN: the record is of no sweep */
     metric_value figures[HISTORY_FIGURES];
     const str *tags;
     uint32_t n_tags;
@@ -88,6 +90,7 @@ typedef struct history_trend {
     uint32_t n;
     uint64_t left_out;                     /* records of the model with another setup */
     uint64_t older;                        /* records beyond the limit of a trend */
+    bool at_least;                         /* both counts stopped: there may be more */
     double median, mean, min, max, newest; /* NaN without points */
     const history_change *changes;
     uint32_t n_changes;

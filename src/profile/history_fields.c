@@ -95,6 +95,16 @@ static const field record_rows[] = {
     FIGURE("macs", HISTORY_MACS, MACS, "MACs", "Multiply-accumulates of the model."),
     FIGURE("parameters", HISTORY_PARAMETERS, AMOUNT, "Parameters", "Parameters of the model."),
     FIELD_VALUES(history_record, STRS, "tags", tags, n_tags, NONE, "Tags of the record."),
+    FIELD(history_record, machine, STR, NONE, "Machine", "Name of the machine that stored it.",
+          .absent = FIELD_OMIT),
+    FIELD(history_record, tool_version, STR, NONE, "Version", "Version of assay that produced it.",
+          .absent = FIELD_OMIT),
+    FIELD(history_record, model_sha256, STR, NONE, NULL, "SHA-256 of the model file.",
+          .absent = FIELD_OMIT),
+    FIELD(history_record, sweep, STR, NONE, "Sweep", "Sweep that the record belongs to.",
+          .absent = FIELD_OMIT),
+    FIELD(history_record, task, I64, NONE, "Task", "Number of the task in the sweep.",
+          .absent = FIELD_OMIT),
 };
 static const fields record_fields = FIELDS(history_record, record_rows);
 
@@ -187,6 +197,9 @@ static const field trend_rows[] = {
     FIELD(history_trend, setup, STR, NONE, "Setup", "What the records have in common."),
     FIELD(history_trend, left_out, U64, COUNT, "Left out", "Records with another setup."),
     FIELD(history_trend, older, U64, COUNT, "Older", "Records beyond the limit."),
+    FIELD(history_trend, at_least, BOOL, NONE, NULL,
+          "true: left_out and older are lower bounds, because counting stopped at 20000 records.",
+          .absent = FIELD_OMIT_ZERO),
     FIELD(history_trend, newest, F64, NONE, "Newest", "Value of the newest record.",
           .absent = FIELD_NULL),
     FIELD(history_trend, median, F64, NONE, "Median", "Median of the values.",

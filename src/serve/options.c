@@ -5,10 +5,18 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "serve/serve.h"
 
-typedef enum serve_kind { SERVE_WORD, SERVE_FLAG, SERVE_NUMBER, SERVE_HOST, SERVE_SAY } serve_kind;
+typedef enum serve_kind {
+    SERVE_WORD,
+    SERVE_HISTORY,
+    SERVE_FLAG,
+    SERVE_NUMBER,
+    SERVE_HOST,
+    SERVE_SAY
+} serve_kind;
 
 typedef struct serve_row {
     const char *name;
@@ -23,7 +31,7 @@ typedef struct serve_row {
 static const serve_row rows[] = {
     {ROW("port", NUMBER, port), .max = 65535},
     {ROW("host", WORD, host)},
-    {ROW("db", WORD, db)},
+    {ROW("db", HISTORY, db)},
     {ROW("token", WORD, token)},
     {ROW("token-file", WORD, token_file)},
     {ROW("allow-host", HOST, allowed)},
@@ -71,13 +79,25 @@ static int say(const serve_row *row)
     return ASSAY_OK;
 }
 
+/* The name of a database may hold a password: it is copied, and overwritten where the system shows it. */
+static const char *hide_password(char *name)
+{
+    char *copy = assay_store_is_remote(name) ? strdup(name) : NULL;
+    if (copy)
+        memset(name, '*', strlen(name));
+    return copy ? copy : name;
+}
+
 /* -1: go on; else the exit code. */
-static int take_row(const serve_row *row, const char *value, serve_options *o)
+static int take_row(const serve_row *row, char *value, serve_options *o)
 {
     void *to = (char *)o + row->at;
     switch (row->kind) {
     case SERVE_WORD:
         *(const char **)to = value;
+        return -1;
+    case SERVE_HISTORY:
+        *(const char **)to = hide_password(value);
         return -1;
     case SERVE_FLAG:
         *(bool *)to = true;

@@ -1,82 +1,94 @@
-/* Queries of the history: lists of records and models, and a metric over time. */
+/* Queries of the history: lists of records and models. */
 #include <assert.h>
-#include <stdio.h>
 
 #include "base/vec.h"
 #include "store/store_impl.h"
 
-#define COLUMNS                                                                                    \
-    "r.id, r.created, r.model, r.command, r.host, r.precision, r.device, r.batch,"                 \
-    " (SELECT group_concat(tag, ',') FROM (SELECT tag FROM tags WHERE run = r.id ORDER BY tag)), " \
-    "r.kind"
-enum { AT_TAGS = 8, AT_KIND, AT_FIGURES };
+enum {
+    AT_ID,
+    AT_CREATED,
+    AT_MODEL,
+    AT_COMMAND,
+    AT_HOST,
+    AT_PRECISION,
+    AT_DEVICE,
+    AT_BATCH,
+    AT_KIND,
+    AT_SHA256,
+    AT_MACHINE,
+    AT_TOOL,
+    AT_SWEEP,
+    AT_TASK,
+    AT_TAGS,
+    AT_FIGURES
+};
+#define COLUMNS                                                                     \
+    "r.id, r.created, r.model, r.command, r.host, r.precision, r.device, r.batch, " \
+    "r.kind, r.model_sha256, r.machine, r.tool_version, r.sweep, r.task, "
 
 /* ---- what is requested ---- */
 
-static void put_where(sbuf *b, const store_filter *f)
+/* The name as it was given, or the file's own name after its directories. */
+#define IS_MODEL(column)                                        \
+    "(" column " = :model OR substr(" column ", length(" column \
+    ") - length(:model)) = '/' || :model)"
+
+static void put_query(sbuf *b, const store_dialect *d)
 {
-    sbuf_puts(b, " WHERE 1");
+    static const char *const columns[] = {"r.model", "coalesce(r.command, '')",
+                                          "coalesce(r.host, '')"};
+    sbuf_puts(b, " AND (");
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        sbuf_printf(b, d->contains, columns[i]);
+        sbuf_puts(b, " OR ");
+    }
+    sbuf_puts(b, "r.id IN (SELECT run FROM tags WHERE ");
+    sbuf_printf(b, d->contains, "tag");
+    sbuf_puts(b, "))");
+}
+
+void store_put_where(sbuf *b, const store *s, const store_filter *f)
+{
+    sbuf_puts(b, " WHERE 1 = 1");
     if (f->id)
         sbuf_puts(b, " AND r.id = :id");
-    /* The name as it was given, or the file's own name after its directories. */
+    if (f->by_id)
+        sbuf_puts(b, " AND r.id > :after");
     if (f->model.n)
-        sbuf_puts(b, " AND (r.model = :model OR (substr(r.model, -length(:model) - 1, 1) = '/'"
-                     " AND substr(r.model, -length(:model)) = :model))");
+        sbuf_puts(b, " AND r.base = :base");
+    if (f->model.n && store_has_folder(f->model))
+        sbuf_puts(b, " AND " IS_MODEL("r.model"));
     if (f->tag.n)
-        sbuf_puts(b, " AND r.id IN (SELECT run FROM tags WHERE tag = :tag)");
+        sbuf_puts(b, " AND t.tag = :tag");
+    if (f->sweep.n)
+        sbuf_puts(b, " AND r.sweep = :sweep");
+    if (f->machine.n)
+        sbuf_puts(b, " AND r.machine = :machine");
     if (f->since_s)
         sbuf_puts(b, " AND r.created >= :since");
     if (f->query.n)
-        sbuf_puts(b, " AND (instr(lower(r.model), lower(:q)) OR"
-                     " instr(lower(coalesce(r.command, '')), lower(:q)) OR"
-                     " instr(lower(coalesce(r.host, '')), lower(:q)) OR"
-                     " r.id IN (SELECT run FROM tags WHERE instr(lower(tag), lower(:q))))");
+        put_query(b, &s->backend->dialect);
 }
 
-static void bind_named(store *s, sqlite3_stmt *q, const char *name, str text)
+void store_set_filter(store_query *q, const store_filter *f, store_base_text room)
 {
-    int at = sqlite3_bind_parameter_index(q, name);
-    if (at)
-        store_bind_text(s, q, at, text);
+    store_set_text(q, "model", f->model);
+    store_set_text(q, "base", store_base(f->model, room));
+    store_set_text(q, "tag", f->tag);
+    store_set_text(q, "sweep", f->sweep);
+    store_set_text(q, "machine", f->machine);
+    store_set_text(q, "q", f->query);
+    store_set_int(q, "since", f->since_s);
+    store_set_int(q, "id", f->id);
+    store_set_int(q, "after", f->after_id);
+    store_set_int(q, "limit", f->limit ? f->limit : INT64_MAX);
+    store_set_int(q, "offset", f->offset);
 }
 
-static void bind_number(store *s, sqlite3_stmt *q, const char *name, int64_t v)
+/* " FROM runs r", beginning with the tag if one is requested: it has an index by time. */
+static void put_from(sbuf *b, const store_filter *f)
 {
-    int at = sqlite3_bind_parameter_index(q, name);
-    if (at)
-        store_bind_int(s, q, at, v);
-}
-
-static void bind_filter(store *s, sqlite3_stmt *q, const store_filter *f)
-{
-    bind_named(s, q, ":model", f->model);
-    bind_named(s, q, ":tag", f->tag);
-    bind_named(s, q, ":q", f->query);
-    bind_number(s, q, ":since", f->since_s);
-    bind_number(s, q, ":id", f->id);
-    bind_number(s, q, ":limit", f->limit ? f->limit : -1);
-    bind_number(s, q, ":offset", f->offset);
-}
-
-/* Prepares `sql` and binds the filter; frees the text. */
-static assay_status prepare_query(store *s, sbuf *sql, const store_filter *f, sqlite3_stmt **q,
-                                  assay_error *err)
-{
-    const char *text = sbuf_cstr(sql);
-    *q = NULL;
-    assay_status status = sql->failed ? err_no_memory(err) : store_prepare(s, text, q, err);
-    sbuf_free(sql);
-    if (status == ASSAY_OK)
-        bind_filter(s, *q, f);
-    return status;
-}
-
-/* After the last row: how it ended. */
-static assay_status ended(store *s, sqlite3_stmt *q, int code, arena *a, assay_error *err)
-{
-    assay_status status = code == SQLITE_DONE ? ASSAY_OK : store_fail(s, code, err);
-    sqlite3_finalize(q);
-    return status == ASSAY_OK && arena_failed(a) ? err_no_memory(err) : status;
+    sbuf_puts(b, f->tag.n ? " FROM tags t JOIN runs r ON r.id = t.run" : " FROM runs r");
 }
 
 /* ---- records ---- */
@@ -91,68 +103,102 @@ static void read_tags(str all, arena *a, history_record *r)
     r->n_tags = tags.n;
 }
 
-static void read_record(sqlite3_stmt *q, arena *a, history_record *r)
+static void read_record(const store_query *q, arena *a, history_record *r)
 {
-    r->id = sqlite3_column_int64(q, 0);
-    r->created_s = sqlite3_column_int64(q, 1);
-    r->model = store_column_str(q, 2, a);
-    r->command = store_column_str(q, 3, a);
-    r->host = store_column_str(q, 4, a);
-    r->precision = store_column_str(q, 5, a);
-    r->device = store_column_str(q, 6, a);
-    r->batch = (uint64_t)sqlite3_column_int64(q, 7);
-    read_tags(store_column_str(q, AT_TAGS, a), a, r);
+    r->id = store_column_int(q, AT_ID);
+    r->created_s = store_column_int(q, AT_CREATED);
+    r->model = store_column_str(q, AT_MODEL, a);
+    r->command = store_column_str(q, AT_COMMAND, a);
+    r->host = store_column_str(q, AT_HOST, a);
+    r->precision = store_column_str(q, AT_PRECISION, a);
+    r->device = store_column_str(q, AT_DEVICE, a);
+    r->batch = (uint64_t)store_column_int(q, AT_BATCH);
     r->kind = store_column_str(q, AT_KIND, a);
+    r->model_sha256 = store_column_str(q, AT_SHA256, a);
+    r->machine = store_column_str(q, AT_MACHINE, a);
+    r->tool_version = store_column_str(q, AT_TOOL, a);
+    r->sweep = store_column_str(q, AT_SWEEP, a);
+    r->task = r->sweep.n ? store_column_int(q, AT_TASK) : INT64_MIN;
+    read_tags(store_column_str(q, AT_TAGS, a), a, r);
     for (int i = 0; i < HISTORY_FIGURES; i++)
         r->figures[i] = store_column_value(q, AT_FIGURES + i);
 }
 
-static void put_select(sbuf *b, const char *extra)
+static void put_select(sbuf *b, const store *s)
 {
-    sbuf_puts(b, "SELECT " COLUMNS);
+    const store_dialect *d = &s->backend->dialect;
+    sbuf_printf(b, "SELECT " COLUMNS "%s", d->tags);
     for (int i = 0; i < HISTORY_FIGURES; i++)
-        sbuf_printf(b, ", (SELECT value FROM figures WHERE run = r.id AND metric = '%s')",
+        sbuf_printf(b, ", (SELECT %s FROM figures WHERE run = r.id AND metric = '%s')", d->figure,
                     history_metrics[i]);
-    sbuf_puts(b, extra);
-    sbuf_puts(b, " FROM runs r");
+}
+
+/* Where nothing else is asked for, the counts are there. */
+static void put_count(sbuf *b, const store *s, const store_filter *f)
+{
+    const bool others = f->id || f->sweep.n || f->machine.n || f->since_s || f->query.n;
+    if (others || (f->tag.n && f->model.n)) {
+        sbuf_puts(b, "SELECT count(*)");
+        put_from(b, f);
+        store_put_where(b, s, f);
+        return;
+    }
+    sbuf_puts(b, "SELECT CAST(coalesce(sum(records), 0) AS bigint) FROM tallies WHERE what = ");
+    sbuf_puts(b, f->tag.n     ? "'tag' AND name = :tag"
+                 : f->model.n ? "'model' AND " IS_MODEL("name")
+                              : "'model'");
 }
 
 static assay_status count_records(store *s, const store_filter *f, uint64_t *total,
                                   assay_error *err)
 {
     sbuf sql = {0};
-    sqlite3_stmt *q;
-    sbuf_puts(&sql, "SELECT count(*) FROM runs r");
-    put_where(&sql, f);
-    TRY(prepare_query(s, &sql, f, &q, err));
-    int code = store_step(s, q);
-    *total = (uint64_t)sqlite3_column_int64(q, 0);
-    assay_status status = code == SQLITE_ROW ? ASSAY_OK : store_fail(s, code, err);
-    sqlite3_finalize(q);
-    return status;
+    store_base_text room;
+    store_query q;
+    put_count(&sql, s, f);
+    store_ask_text(&q, s, &sql, err);
+    store_set_filter(&q, f, room);
+    *total = store_next(&q) ? (uint64_t)store_column_int(&q, 0) : 0;
+    return store_done(&q);
+}
+
+/* After the last row. */
+assay_status store_ended(store_query *q, arena *a)
+{
+    assay_error *err = q->err;
+    if (q->status == ASSAY_OK && arena_failed(a))
+        q->status = err_no_memory(err);
+    return store_done(q);
+}
+
+assay_status store_list_only(store *s, const store_filter *f, arena *a, history_list *out,
+                             assay_error *err)
+{
+    VEC(history_record) records = {0};
+    sbuf sql = {0};
+    store_base_text room;
+    store_query q;
+    put_select(&sql, s);
+    put_from(&sql, f);
+    store_put_where(&sql, s, f);
+    sbuf_printf(&sql, " ORDER BY %s LIMIT :limit OFFSET :offset",
+                f->by_id   ? "r.id"
+                : f->tag.n ? "t.created DESC, t.run DESC"
+                           : "r.created DESC, r.id DESC");
+    store_ask_text(&q, s, &sql, err);
+    store_set_filter(&q, f, room);
+    for (history_record *r; store_next(&q) && (r = VEC_PUSH(a, &records));)
+        read_record(&q, a, r);
+    out->records = records.items;
+    out->n = records.n;
+    return store_ended(&q, a);
 }
 
 static assay_status read_list(store *s, const store_filter *f, arena *a, history_list *out,
                               assay_error *err)
 {
-    VEC(history_record) records = {0};
-    sbuf sql = {0};
-    sqlite3_stmt *q;
-    int code;
     TRY(count_records(s, f, &out->total, err));
-    put_select(&sql, "");
-    put_where(&sql, f);
-    sbuf_puts(&sql, " ORDER BY r.created DESC, r.id DESC LIMIT :limit OFFSET :offset");
-    TRY(prepare_query(s, &sql, f, &q, err));
-    while ((code = store_step(s, q)) == SQLITE_ROW) {
-        history_record *r = VEC_PUSH(a, &records);
-        if (!r)
-            break;
-        read_record(q, a, r);
-    }
-    out->records = records.items;
-    out->n = records.n;
-    return ended(s, q, code == SQLITE_ROW ? SQLITE_NOMEM : code, a, err);
+    return store_list_only(s, f, a, out, err);
 }
 
 assay_status store_list(store *s, const store_filter *f, arena *a, history_list *out,
@@ -165,143 +211,21 @@ assay_status store_list(store *s, const store_filter *f, arena *a, history_list 
 assay_status store_models(store *s, arena *a, history_models *out, assay_error *err)
 {
     VEC(history_model) models = {0};
-    const store_filter none = {0};
     sbuf sql = {0};
-    sqlite3_stmt *q;
-    int code;
-    put_select(&sql, ", (SELECT count(*) FROM runs x WHERE x.model = r.model)");
-    sbuf_puts(&sql, " WHERE r.id = (SELECT id FROM runs n WHERE n.model = r.model"
-                    " ORDER BY n.created DESC, n.id DESC LIMIT 1) ORDER BY r.model");
-    TRY(prepare_query(s, &sql, &none, &q, err));
-    while ((code = store_step(s, q)) == SQLITE_ROW) {
-        history_model *m = VEC_PUSH(a, &models);
-        if (!m)
-            break;
-        read_record(q, a, &m->newest);
+    store_query q;
+    put_select(&sql, s);
+    sbuf_puts(&sql, ", n.records FROM (SELECT name, base, CAST(sum(records) AS bigint) AS records"
+                    " FROM tallies WHERE what = 'model' GROUP BY name, base"
+                    " HAVING sum(records) > 0) n JOIN runs r ON r.id ="
+                    " (SELECT x.id FROM runs x WHERE x.base = n.base AND x.model = n.name"
+                    " ORDER BY x.created DESC, x.id DESC LIMIT 1) ORDER BY n.name");
+    store_ask_text(&q, s, &sql, err);
+    for (history_model *m; store_next(&q) && (m = VEC_PUSH(a, &models));) {
+        read_record(&q, a, &m->newest);
         m->model = m->newest.model;
-        m->records = (uint64_t)sqlite3_column_int64(q, AT_FIGURES + HISTORY_FIGURES);
+        m->records = (uint64_t)store_column_int(&q, AT_FIGURES + HISTORY_FIGURES);
     }
     out->models = models.items;
     out->n = models.n;
-    return ended(s, q, code == SQLITE_ROW ? SQLITE_NOMEM : code, a, err);
-}
-
-/* ---- a figure over time ---- */
-
-/* The column by which records that must not be compared differ. */
-static const char *key_of(const metric_row *m)
-{
-    return m->measured ? "coalesce(r.setup, '')" : "coalesce(r.shape, '')";
-}
-
-typedef struct series {
-    store *s;
-    const store_filter *f;
-    const metric_row *metric;
-    bool all;
-    history_trend *out;
-    arena *arena;
-    assay_error *err;
-} series;
-
-/* SELECT `what` of the records that contain the metric; `tail` follows the conditions. */
-static assay_status ask_series(series *x, const char *what, bool same, const char *tail,
-                               sqlite3_stmt **q)
-{
-    sbuf sql = {0};
-    sbuf_printf(&sql, "SELECT %s FROM runs r JOIN figures g ON g.run = r.id AND g.metric = :metric",
-                what);
-    put_where(&sql, x->f);
-    if (same)
-        sbuf_printf(&sql, " AND %s = :setup", key_of(x->metric));
-    sbuf_puts(&sql, tail);
-    TRY(prepare_query(x->s, &sql, x->f, q, x->err));
-    bind_named(x->s, *q, ":metric", str_of(x->metric->name));
-    bind_named(x->s, *q, ":setup", x->out->setup);
-    return ASSAY_OK;
-}
-
-static assay_status find_setup(series *x)
-{
-    sqlite3_stmt *q;
-    char what[96];
-    snprintf(what, sizeof what, "%s, r.model", key_of(x->metric));
-    TRY(ask_series(x, what, false, " ORDER BY r.created DESC, r.id DESC LIMIT 1", &q));
-    int code = store_step(x->s, q);
-    if (code == SQLITE_ROW) {
-        x->out->setup = store_column_str(q, 0, x->arena);
-        x->out->model = store_column_str(q, 1, x->arena);
-        code = SQLITE_DONE;
-    }
-    return ended(x->s, q, code, x->arena, x->err);
-}
-
-static assay_status count_series(series *x, bool same, uint64_t *n)
-{
-    sqlite3_stmt *q;
-    TRY(ask_series(x, "count(*)", same, "", &q));
-    int code = store_step(x->s, q);
-    *n = (uint64_t)sqlite3_column_int64(q, 0);
-    assay_status status = code == SQLITE_ROW ? ASSAY_OK : store_fail(x->s, code, x->err);
-    sqlite3_finalize(q);
-    return status;
-}
-
-static void reverse(history_point *p, uint32_t n)
-{
-    assert(p || !n);
-    for (uint32_t i = 0; i < n / 2; i++) {
-        history_point t = p[i];
-        p[i] = p[n - 1 - i];
-        p[n - 1 - i] = t;
-    }
-}
-
-static assay_status read_points(series *x)
-{
-    VEC(history_point) points = {0};
-    sqlite3_stmt *q;
-    int code;
-    TRY(ask_series(x, "r.id, r.created, g.value", !x->all,
-                   " ORDER BY r.created DESC, r.id DESC LIMIT :limit", &q));
-    while ((code = store_step(x->s, q)) == SQLITE_ROW) {
-        history_point *p = VEC_PUSH(x->arena, &points);
-        if (!p)
-            break;
-        *p = (history_point){.id = sqlite3_column_int64(q, 0),
-                             .created_s = sqlite3_column_int64(q, 1),
-                             .v = store_column_value(q, 2)};
-    }
-    reverse(points.items, points.n);
-    x->out->points = points.items;
-    x->out->n = points.n;
-    return ended(x->s, q, code == SQLITE_ROW ? SQLITE_NOMEM : code, x->arena, x->err);
-}
-
-static assay_status read_series(series *x)
-{
-    history_trend *out = x->out;
-    uint64_t every, same;
-    bool all = x->all;
-    TRY(find_setup(x));
-    TRY(count_series(x, false, &every));
-    TRY(count_series(x, true, &same));
-    TRY(read_points(x));
-    assert(every >= same);
-    out->left_out = all ? 0 : every - same;
-    out->older = (all ? every : same) > out->n ? (all ? every : same) - out->n : 0;
-    if (all && every > same)
-        out->setup = STR("different setups");
-    return ASSAY_OK;
-}
-
-assay_status store_series(store *s, const store_filter *f, const metric_row *m, bool all, arena *a,
-                          history_trend *out, assay_error *err)
-{
-    series x = {s, f, m, all, out, a, err};
-    *out = trend_of(m);
-    out->model = f->model;
-    out->setup = (str){"", 0};
-    TRY(store_read_begin(s, err));
-    return store_read_end(s, read_series(&x), err);
+    return store_ended(&q, a);
 }

@@ -44,40 +44,43 @@ void store_squeeze(str s, sbuf *out)
     }
 }
 
-assay_status store_pack(str text, sbuf *out, int *encoding, assay_error *err)
+assay_status store_pack(str text, arena *a, str *out, int *encoding, assay_error *err)
 {
-    assert(text.p && encoding && !out->n);
+    assert(text.p && encoding);
     uLongf n = compressBound(text.n);
     Bytef *room = memory_alloc(n);
     if (!room)
         return err_no_memory(err);
     bool smaller = compress2(room, &n, (const Bytef *)text.p, text.n, 6) == Z_OK && n < text.n;
-    if (smaller)
-        sbuf_put(out, room, n);
-    else
-        sbuf_str(out, text);
+    *out = smaller ? str_copy(a, (str){(char *)room, (uint32_t)n}) : text;
     free(room);
     *encoding = smaller;
-    assert(out->failed || out->n <= text.n);
-    return out->failed ? err_no_memory(err) : ASSAY_OK;
+    return out->p ? ASSAY_OK : err_no_memory(err);
 }
 
-assay_status store_unpack(store *s, const void *p, size_t n, int encoding, uint64_t size, arena *a,
-                          str *out, assay_error *err)
+assay_status store_damaged(store *s, assay_error *err)
 {
-    if (size > STORE_DOCUMENT_BYTES || (encoding == 0 && n != size) || encoding > 1 || encoding < 0)
-        return store_fail(s, SQLITE_CORRUPT, err);
+    return err_fail(err, ASSAY_ERR_MALFORMED, "%s: the document of a record is damaged", s->shown);
+}
+
+assay_status store_unpack(store *s, str packed, int64_t encoding, int64_t size, arena *a, str *out,
+                          assay_error *err)
+{
+    if (size < 0 || (uint64_t)size > STORE_DOCUMENT_BYTES || (encoding == 0 && packed.n != size) ||
+        encoding > 1 || encoding < 0)
+        return store_damaged(s, err);
     char *text = arena_alloc(a, (size_t)size + 1);
     if (!text)
         return err_no_memory(err);
     uLongf got = (uLongf)size;
-    if (encoding == 0)
-        memcpy(text, p, n);
-    int code = encoding == 0 ? Z_OK : uncompress((Bytef *)text, &got, p, (uLong)n);
+    if (encoding == 0 && packed.n)
+        memcpy(text, packed.p, packed.n);
+    int code = encoding == 0 ? Z_OK
+                             : uncompress((Bytef *)text, &got, (const Bytef *)packed.p, packed.n);
     if (code == Z_MEM_ERROR)
         return err_no_memory(err);
-    if (code != Z_OK || got != size)
-        return store_fail(s, SQLITE_CORRUPT, err);
+    if (code != Z_OK || got != (uLongf)size)
+        return store_damaged(s, err);
     *out = (str){text, (uint32_t)size};
     return ASSAY_OK;
 }

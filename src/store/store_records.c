@@ -1,217 +1,125 @@
 /* Records: adding, tagging and deleting them, and their documents. */
 #include <assert.h>
 
-#include "base/clock.h"
-#include "base/redact.h"
+#include "base/memory.h"
 #include "base/utf8.h"
 #include "store/store_impl.h"
 
-/* ---- columns for search and comparison ---- */
+/* ---- inserting ---- */
 
-static void put_host(sbuf *b, const profile_context *c)
+static assay_status insert_run(store *s, store_row *r, assay_error *err)
 {
-    size_t from = b->n;
-    if (c->cpu.n || c->machine.n)
-        sbuf_str(b, c->cpu.n ? c->cpu : c->machine);
-    if (c->cores && b->n > from)
-        sbuf_printf(b, ", %llu core%s", (unsigned long long)c->cores, c->cores == 1 ? "" : "s");
+    store_query q;
+    store_ask(&q, s,
+              "INSERT INTO runs(model, created, command, host, precision, device, batch, shape,"
+              " setup, kind, base, model_sha256, machine, tool_version, sweep, task, setup_key,"
+              " shape_key, stored) VALUES(:model, :created, :command, :host, :precision, :device,"
+              " :batch, :shape, :setup, :kind, :base, :digest, :machine, :tool, :sweep, :task,"
+              " :setup_key, :shape_key, :stored) RETURNING id",
+              err);
+    store_set_run(&q, r);
+    store_set_int(&q, "stored", store_now(s));
+    r->id = store_next(&q) ? store_column_int(&q, 0) : 0;
+    return store_run(&q);
 }
 
-/* Records with the same shapes, types and counting convention have comparable counts. */
-static void put_shape(sbuf *b, const profile *p)
+void store_set_run(store_query *q, const store_row *r)
 {
-    for (uint32_t i = 0; i < p->n_inputs; i++) {
-        const profile_tensor *t = &p->inputs[i];
-        sbuf_puts(b, i ? " " : "");
-        sbuf_str(b, t->name);
-        for (int d = 0; d < t->shape.rank; d++)
-            sbuf_printf(b, "%s%lld", d ? "×" : " ", (long long)t->shape.dims[d]);
-    }
-    if (p->precision.n)
-        sbuf_printf(b, " as " STR_FMT, STR_ARG(p->precision));
-    if (p->lens.n && !str_is(p->lens, "assay"))
-        sbuf_printf(b, " by " STR_FMT, STR_ARG(p->lens));
+    store_set_text(q, "model", r->model);
+    store_set_int(q, "created", r->created_s);
+    store_set_name(q, "command", r->command);
+    store_set_name(q, "host", r->host);
+    store_set_name(q, "precision", r->precision);
+    store_set_name(q, "device", r->device);
+    if (r->batch)
+        store_set_int(q, "batch", r->batch);
+    store_set_name(q, "shape", r->shape);
+    store_set_name(q, "setup", r->setup);
+    store_set_text(q, "kind", r->kind);
+    store_set_text(q, "base", r->base);
+    store_set_name(q, "digest", r->model_sha256);
+    store_set_name(q, "machine", r->machine);
+    store_set_name(q, "tool", r->tool_version);
+    store_set_name(q, "sweep", r->sweep);
+    if (r->sweep.n)
+        store_set_int(q, "task", r->task);
+    store_set_int(q, "setup_key", r->setup_key);
+    store_set_int(q, "shape_key", r->shape_key);
 }
 
-/* Records with the same setup have comparable times. */
-static void put_setup(sbuf *b, const profile *p, const profile_config *c)
+void store_set_document(store_query *q, const store_row *r)
 {
-    const profile_measured *m = p->measured;
-    if (m || p->watch)
-        put_host(b, &p->context);
-    if (!m)
-        return;
-    if (m->engine.device.n)
-        sbuf_printf(b, " · " STR_FMT, STR_ARG(m->engine.device));
-    if (c && c->batch)
-        sbuf_printf(b, " · batch %llu · " STR_FMT, (unsigned long long)c->batch,
-                    STR_ARG(c->precision));
-    if (m->engine.threads)
-        sbuf_printf(b, " · threads %d", m->engine.threads);
-    if (m->concurrency > 1)
-        sbuf_printf(b, " · concurrency %llu", (unsigned long long)m->concurrency);
-    if (m->rate > 0)
-        sbuf_printf(b, " · rate %g/s", m->rate);
-    if (m->interleaved)
-        sbuf_puts(b, " · interleaved");
-    sbuf_puts(b, " · ");
-    put_shape(b, p);
+    store_set_text(q, "sha", str_of(r->digest));
+    store_set_int(q, "encoding", r->encoding);
+    store_set_int(q, "size", r->size);
+    store_set_bytes(q, "body", r->body);
 }
 
-static uint64_t batch_of(const profile *p, const profile_config *c)
+static assay_status insert_document(store *s, const store_row *r, assay_error *err)
 {
-    const profile_shape *s = p->n_inputs ? &p->inputs[0].shape : NULL;
-    if (c)
-        return c->batch;
-    return s && s->rank > 0 && s->dims[0] > 0 ? (uint64_t)s->dims[0] : 0;
+    store_query q;
+    store_ask(&q, s,
+              "INSERT INTO documents(run, digest, encoding, size, body)"
+              " VALUES(:id, :sha, :encoding, :size, :body)",
+              err);
+    store_set_int(&q, "id", r->id);
+    store_set_document(&q, r);
+    return store_run(&q);
 }
 
-static void bind_buffer(store *s, sqlite3_stmt *q, int at, sbuf *b)
+assay_status store_insert_figures(store *s, const store_row *r, assay_error *err)
 {
-    store_bind_str(s, q, at, (str){b->p, (uint32_t)b->n});
-    sbuf_free(b);
-}
-
-/* As the document is: what is searched and listed has no secrets either. */
-static void bind_redacted(store *s, sqlite3_stmt *q, int at, str text)
-{
-    sbuf b = {0};
-    redact_put(&b, text);
-    s->bind_code = b.failed ? SQLITE_NOMEM : s->bind_code;
-    bind_buffer(s, q, at, &b);
-}
-
-static int64_t created_of(const profile *p)
-{
-    int64_t t;
-    return clock_parse(p->context.timestamp, &t) ? t : clock_epoch();
-}
-
-str store_kind(const profile *p)
-{
-    return str_of(p->kind ? p->kind : p->watch ? "watch" : "profile");
-}
-
-/* ---- limits ---- */
-
-typedef struct name_row {
-    const char *what;
-    str text;
-    uint32_t most;
-} name_row;
-
-static assay_status check_name(const name_row *r, assay_error *err)
-{
-    if (r->text.n > r->most)
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "%s has %u bytes; a record can have at most %u",
-                        r->what, r->text.n, r->most);
-    if (r->text.n && memchr(r->text.p, '\0', r->text.n))
-        return err_fail(err, ASSAY_ERR_MALFORMED, "%s contains a NUL", r->what);
-    return ASSAY_OK;
-}
-
-static assay_status check_inputs(const profile *p, assay_error *err)
-{
-    uint64_t total = 0;
-    for (uint32_t i = 0; i < p->n_inputs; i++) {
-        TRY(check_name(&(name_row){"an input's name", p->inputs[i].name, STORE_NAME_BYTES}, err));
-        total += p->inputs[i].name.n;
-    }
-    if (total > STORE_TEXT_BYTES)
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "the names of the inputs have %llu bytes; a record can have at most %d",
-                        (unsigned long long)total, STORE_TEXT_BYTES);
-    return ASSAY_OK;
-}
-
-assay_status store_check_names(const profile *p, assay_error *err)
-{
-    const profile_config *c = profile_smallest(p);
-    const name_row rows[] = {
-        {"the model's name", p->model, STORE_NAME_BYTES},
-        {"the command", p->context.command, STORE_TEXT_BYTES},
-        {"the CPU's name", p->context.cpu, STORE_NAME_BYTES},
-        {"the machine's name", p->context.machine, STORE_NAME_BYTES},
-        {"the precision", c ? c->precision : p->precision, STORE_NAME_BYTES},
-        {"the convention", p->lens, STORE_NAME_BYTES},
-        {"the device", p->measured ? p->measured->engine.device : (str){NULL, 0}, STORE_NAME_BYTES},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        TRY(check_name(&rows[i], err));
-    return check_inputs(p, err);
-}
-
-static assay_status insert_row(store *s, const profile *p, int64_t *id, assay_error *err)
-{
-    assert(id);
-    const profile_config *c = profile_smallest(p);
-    sqlite3_stmt *q;
-    sbuf host = {0}, shape = {0}, setup = {0};
-    TRY(store_prepare(s,
-                      "INSERT INTO runs(model, created, command, host, precision, device, batch,"
-                      " shape, setup, kind) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-                      &q, err));
-    put_host(&host, &p->context);
-    put_shape(&shape, p);
-    put_setup(&setup, p, c);
-    bool failed = host.failed || shape.failed || setup.failed;
-    bind_redacted(s, q, 1, p->model.n ? p->model : STR("unnamed"));
-    store_bind_int(s, q, 2, created_of(p));
-    bind_redacted(s, q, 3, p->context.command);
-    bind_buffer(s, q, 4, &host);
-    store_bind_str(s, q, 5, c ? c->precision : p->precision);
-    store_bind_str(s, q, 6, p->measured ? p->measured->engine.device : (str){NULL, 0});
-    if (batch_of(p, c))
-        store_bind_int(s, q, 7, (int64_t)batch_of(p, c));
-    bind_buffer(s, q, 8, &shape);
-    bind_buffer(s, q, 9, &setup);
-    store_bind_str(s, q, 10, store_kind(p));
-    assay_status status = store_finish(s, q, err);
-    *id = sqlite3_last_insert_rowid(s->db);
-    return status == ASSAY_OK && failed ? err_no_memory(err) : status;
-}
-
-static assay_status insert_document(store *s, int64_t id, str squeezed, assay_error *err)
-{
-    sqlite3_stmt *q;
-    sbuf body = {0};
-    char digest[65];
-    int encoding;
-    TRY(store_pack(squeezed, &body, &encoding, err));
-    assay_status status = store_prepare(
-        s, "INSERT INTO documents(run, digest, encoding, size, body) VALUES(?, ?, ?, ?, ?)", &q,
-        err);
-    if (status == ASSAY_OK) {
-        store_digest(squeezed, digest);
-        store_bind_int(s, q, 1, id);
-        store_bind_str(s, q, 2, str_of(digest));
-        store_bind_int(s, q, 3, encoding);
-        store_bind_int(s, q, 4, squeezed.n);
-        store_bind_bytes(s, q, 5, body.p, body.n);
-        status = store_finish(s, q, err);
-    }
-    sbuf_free(&body);
-    return status;
-}
-
-assay_status store_insert_figures(store *s, int64_t id, const profile *p, assay_error *err)
-{
-    sqlite3_stmt *q;
-    for (uint32_t i = 0; i < metric_table_n; i++) {
-        metric_value v;
-        assert(metric_table[i].get && metric_table[i].name);
-        if (!metric_table[i].get(p, &v))
-            continue;
-        TRY(store_prepare(s, "INSERT INTO figures(run, metric, value) VALUES(?, ?, ?)", &q, err));
-        store_bind_int(s, q, 1, id);
-        store_bind_str(s, q, 2, str_of(metric_table[i].name));
-        if (v.whole && v.n <= INT64_MAX)
-            store_bind_int(s, q, 3, (int64_t)v.n);
+    store_query q;
+    for (uint32_t i = 0; i < r->n_figures; i++) {
+        const store_figure *f = &r->figures[i];
+        store_ask(&q, s,
+                  "INSERT INTO figures(run, metric, value, base, likeness, created)"
+                  " VALUES(:id, :metric, :value, :base, :likeness, :created)",
+                  err);
+        store_set_int(&q, "id", r->id);
+        store_set_text(&q, "metric", str_of(f->metric));
+        if (f->v.whole && f->v.n <= INT64_MAX)
+            store_set_int(&q, "value", (int64_t)f->v.n);
         else
-            store_bind_real(s, q, 3, v.v);
-        TRY(store_finish(s, q, err));
+            store_set_real(&q, "value", f->v.v);
+        store_set_text(&q, "base", r->base);
+        store_set_int(&q, "likeness", f->likeness);
+        store_set_int(&q, "created", r->created_s);
+        TRY(store_run(&q));
     }
     return ASSAY_OK;
+}
+
+static assay_status insert_tag(store *s, int64_t id, str tag, assay_error *err)
+{
+    store_query q;
+    store_ask(&q, s,
+              "INSERT INTO tags(run, tag, created) SELECT id, :tag, created FROM runs"
+              " WHERE id = :id ON CONFLICT DO NOTHING",
+              err);
+    store_set_int(&q, "id", id);
+    store_set_text(&q, "tag", tag);
+    return store_run(&q);
+}
+
+assay_status store_insert_rows(store *s, store_row *r, assay_error *err)
+{
+    TRY(insert_run(s, r, err));
+    TRY(insert_document(s, r, err));
+    TRY(store_insert_figures(s, r, err));
+    for (uint32_t i = 0; i < r->tags.n; i++)
+        TRY(insert_tag(s, r->id, r->tags.items[i], err));
+    return ASSAY_OK;
+}
+
+assay_status store_task_record(store *s, str sweep, int64_t task, int64_t *id, assay_error *err)
+{
+    store_query q;
+    store_ask(&q, s, "SELECT id FROM runs WHERE sweep = :sweep AND task = :task", err);
+    store_set_text(&q, "sweep", sweep);
+    store_set_int(&q, "task", task);
+    *id = store_next(&q) ? store_column_int(&q, 0) : 0;
+    return store_done(&q);
 }
 
 /* ---- tags ---- */
@@ -230,18 +138,6 @@ assay_status store_check_tag(str tag, assay_error *err)
                            "invalid tag '" STR_FMT
                            "': a tag is 1 to %d bytes of printable text without commas",
                            STR_ARG(tag), STORE_TAG_BYTES);
-}
-
-#define INSERT_TAG "INSERT OR IGNORE INTO tags(run, tag) VALUES(?, ?)"
-#define REMOVE_TAG "DELETE FROM tags WHERE run = ? AND tag = ?"
-
-static assay_status change_tag(store *s, const char *sql, int64_t id, str tag, assay_error *err)
-{
-    sqlite3_stmt *q;
-    TRY(store_prepare(s, sql, &q, err));
-    store_bind_int(s, q, 1, id);
-    store_bind_str(s, q, 2, tag);
-    return store_finish(s, q, err);
 }
 
 static assay_status too_many_tags(uint32_t n, assay_error *err)
@@ -271,54 +167,59 @@ assay_status store_check_tags(store_tags tags, assay_error *err)
 /* Called after all tags are inserted: if there are too many, the transaction is rolled back. */
 static assay_status count_tags(store *s, int64_t id, assay_error *err)
 {
-    sqlite3_stmt *q;
-    TRY(store_prepare(s, "SELECT count(*) FROM tags WHERE run = ?", &q, err));
-    store_bind_int(s, q, 1, id);
-    int code = store_step(s, q), n = sqlite3_column_int(q, 0);
-    assay_status status = code == SQLITE_ROW ? ASSAY_OK : store_fail(s, code, err);
-    sqlite3_finalize(q);
-    return status == ASSAY_OK && n > STORE_TAGS ? too_many_tags((uint32_t)n, err) : status;
+    store_query q;
+    store_ask(&q, s, "SELECT count(*) FROM tags WHERE run = :id", err);
+    store_set_int(&q, "id", id);
+    int64_t n = store_next(&q) ? store_column_int(&q, 0) : 0;
+    TRY(store_done(&q));
+    return n > STORE_TAGS ? too_many_tags((uint32_t)n, err) : ASSAY_OK;
 }
 
-/* ---- keeping ---- */
+/* ---- storing ---- */
 
-assay_status store_insert(store *s, const profile *p, str document, store_tags tags, int64_t *id,
-                          assay_error *err)
+/* The time of a result is that of the clock of its machine; the history has one of its own. */
+static int64_t by_server(const store *s, const store_label *label, int64_t created)
 {
-    TRY(insert_row(s, p, id, err));
-    TRY(insert_document(s, *id, document, err));
-    TRY(store_insert_figures(s, *id, p, err));
-    for (uint32_t i = 0; i < tags.n; i++)
-        TRY(change_tag(s, INSERT_TAG, *id, tags.items[i], err));
-    return ASSAY_OK;
+    return label->created_s ? created : created + s->clock_ahead_s;
 }
 
-static assay_status add_squeezed(store *s, const profile *p, str document, store_tags tags,
-                                 int64_t *id, assay_error *err)
+static assay_status add_squeezed(store *s, const profile *p, str document, const store_label *label,
+                                 store_added *out, assay_error *err)
 {
-    TRY(store_begin(s, err));
-    return store_end(s, store_insert(s, p, document, tags, id, err), err);
+    store_row row = {0};
+    arena *a = arena_new(STORE_DOCUMENT_BYTES + STORE_ROW_BYTES);
+    assay_status status = a ? store_row_of(p, document, label, a, &row, err) : err_no_memory(err);
+    row.created_s = by_server(s, label, row.created_s);
+    if (status == ASSAY_OK)
+        status = store_may_write(s, err);
+    if (status == ASSAY_OK)
+        status = s->backend->add(s, &row, &out->known, err);
+    out->id = row.id;
+    arena_free(a);
+    return status;
 }
 
-assay_status store_add(store *s, const profile *p, str document, store_tags tags, int64_t *id,
-                       assay_error *err)
+assay_status store_add(store *s, const profile *p, str document, const store_label *label,
+                       store_added *out, assay_error *err)
 {
-    assert(p && document.p && (tags.items || !tags.n));
+    assert(p && document.p && label && (label->tags.items || !label->tags.n));
     sbuf squeezed = {0};
-    TRY(store_check_tags(tags, err));
+    *out = (store_added){0};
+    s->lost = false;
+    TRY(store_check_label(label, err));
     TRY(store_check_names(p, err));
     store_squeeze(document, &squeezed);
     assay_status status = squeezed.failed
                               ? err_no_memory(err)
-                              : add_squeezed(s, p, (str){squeezed.p, (uint32_t)squeezed.n}, tags,
-                                             id, err);
+                              : add_squeezed(s, p, (str){squeezed.p, (uint32_t)squeezed.n}, label,
+                                             out, err);
     sbuf_free(&squeezed);
     return status;
 }
 
 /* ---- one record ---- */
 
-static assay_status no_such_run(store *s, int64_t id, assay_error *err)
+static assay_status no_such_record(store *s, int64_t id, assay_error *err)
 {
     return err_fail(err, ASSAY_ERR_USAGE, "%s: no record %lld in the history", s->shown,
                     (long long)id);
@@ -326,77 +227,82 @@ static assay_status no_such_run(store *s, int64_t id, assay_error *err)
 
 assay_status store_document(store *s, int64_t id, arena *a, str *out, assay_error *err)
 {
-    sqlite3_stmt *q;
-    TRY(store_prepare(s, "SELECT encoding, size, body FROM documents WHERE run = ?", &q, err));
-    store_bind_int(s, q, 1, id);
-    int code = store_step(s, q);
-    assay_status status;
-    if (code == SQLITE_ROW && !sqlite3_column_blob(q, 2) && sqlite3_errcode(s->db) == SQLITE_NOMEM)
-        status = err_no_memory(err);
-    else if (code == SQLITE_ROW)
-        status = store_unpack(s, sqlite3_column_blob(q, 2), (size_t)sqlite3_column_bytes(q, 2),
-                              sqlite3_column_int(q, 0), (uint64_t)sqlite3_column_int64(q, 1), a,
-                              out, err);
-    else
-        status = code == SQLITE_DONE ? no_such_run(s, id, err) : store_fail(s, code, err);
-    sqlite3_finalize(q);
-    return status;
+    store_query q;
+    store_ask(&q, s, "SELECT encoding, size, body FROM documents WHERE run = :id", err);
+    store_set_int(&q, "id", id);
+    bool there = store_next(&q);
+    if (there) {
+        store_value body = s->backend->column(&q, 2);
+        q.status = memory_lacked() ? err_no_memory(err)
+                                   : store_unpack(s, body.text, store_column_int(&q, 0),
+                                                  store_column_int(&q, 1), a, out, err);
+    }
+    TRY(store_done(&q));
+    return there ? ASSAY_OK : no_such_record(s, id, err);
 }
 
 assay_status store_packed(store *s, int64_t id, bool with_body, store_packing *out,
                           assay_error *err)
 {
-    sqlite3_stmt *q;
+    store_query q;
     *out = (store_packing){0};
-    TRY(store_prepare(s,
-                      with_body
-                          ? "SELECT encoding, size, length(body), body FROM documents WHERE run = ?"
-                          : "SELECT encoding, size, length(body) FROM documents WHERE run = ?",
-                      &q, err));
-    store_bind_int(s, q, 1, id);
-    int code = store_step(s, q);
-    assay_status status = code == SQLITE_ROW    ? ASSAY_OK
-                          : code == SQLITE_DONE ? no_such_run(s, id, err)
-                                                : store_fail(s, code, err);
-    if (status == ASSAY_OK) {
-        *out = (store_packing){.encoding = sqlite3_column_int64(q, 0),
-                               .size = sqlite3_column_int64(q, 1),
-                               .n = (uint64_t)sqlite3_column_int64(q, 2)};
-        status = with_body ? store_keep_packed(out, sqlite3_column_blob(q, 3), err) : ASSAY_OK;
+    store_ask(&q, s,
+              with_body
+                  ? "SELECT encoding, size, length(body), body FROM documents WHERE run = :id"
+                  : "SELECT encoding, size, length(body) FROM documents WHERE run = :id",
+              err);
+    store_set_int(&q, "id", id);
+    bool there = store_next(&q);
+    if (there)
+        *out = (store_packing){.encoding = store_column_int(&q, 0),
+                               .size = store_column_int(&q, 1),
+                               .n = (uint64_t)store_column_int(&q, 2)};
+    if (there && with_body) {
+        str body = s->backend->column(&q, 3).text;
+        q.status = body.n == out->n ? store_keep_packed(out, body.p, err)
+                   : memory_lacked() ? err_no_memory(err) : store_damaged(s, err);
     }
-    sqlite3_finalize(q);
-    return status;
+    TRY(store_done(&q));
+    return there ? ASSAY_OK : no_such_record(s, id, err);
 }
 
 assay_status store_delete(store *s, int64_t id, assay_error *err)
 {
-    sqlite3_stmt *q;
-    TRY(store_prepare(s, "DELETE FROM runs WHERE id = ?", &q, err));
-    store_bind_int(s, q, 1, id);
-    TRY(store_finish(s, q, err));
-    return sqlite3_changes(s->db) ? ASSAY_OK : no_such_run(s, id, err);
+    store_query q;
+    TRY(store_may_write(s, err));
+    store_ask(&q, s, "DELETE FROM runs WHERE id = :id", err);
+    store_set_int(&q, "id", id);
+    TRY(store_run(&q));
+    return q.changes ? ASSAY_OK : no_such_record(s, id, err);
 }
 
-static assay_status check_run(store *s, int64_t id, assay_error *err)
+static assay_status check_record(store *s, int64_t id, assay_error *err)
 {
-    sqlite3_stmt *q;
-    TRY(store_prepare(s, "SELECT 1 FROM runs WHERE id = ?", &q, err));
-    store_bind_int(s, q, 1, id);
-    int code = store_step(s, q);
-    sqlite3_finalize(q);
-    return code == SQLITE_ROW    ? ASSAY_OK
-           : code == SQLITE_DONE ? no_such_run(s, id, err)
-                                 : store_fail(s, code, err);
+    store_query q;
+    store_ask(&q, s, "SELECT 1 FROM runs WHERE id = :id", err);
+    store_set_int(&q, "id", id);
+    bool there = store_next(&q);
+    TRY(store_done(&q));
+    return there ? ASSAY_OK : no_such_record(s, id, err);
+}
+
+static assay_status remove_tag(store *s, int64_t id, str tag, assay_error *err)
+{
+    store_query q;
+    store_ask(&q, s, "DELETE FROM tags WHERE run = :id AND tag = :tag", err);
+    store_set_int(&q, "id", id);
+    store_set_text(&q, "tag", tag);
+    return store_run(&q);
 }
 
 static assay_status change_tags(store *s, int64_t id, store_tags add, store_tags remove,
                                 assay_error *err)
 {
-    TRY(check_run(s, id, err));
+    TRY(check_record(s, id, err));
     for (uint32_t i = 0; i < remove.n; i++)
-        TRY(change_tag(s, REMOVE_TAG, id, remove.items[i], err));
+        TRY(remove_tag(s, id, remove.items[i], err));
     for (uint32_t i = 0; i < add.n; i++)
-        TRY(change_tag(s, INSERT_TAG, id, add.items[i], err));
+        TRY(insert_tag(s, id, add.items[i], err));
     return add.n ? count_tags(s, id, err) : ASSAY_OK;
 }
 

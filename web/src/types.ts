@@ -1999,6 +1999,16 @@ export interface HistoryRecord {
     parameters: number | null;
     /** Tags of the record. */
     tags: string[];
+    /** Name of the machine that stored it. */
+    machine?: string;
+    /** Version of assay that produced it. */
+    tool_version?: string;
+    /** SHA-256 of the model file. */
+    model_sha256?: string;
+    /** Sweep that the record belongs to. */
+    sweep?: string;
+    /** Number of the task in the sweep. */
+    task?: number;
 }
 
 export interface Models {
@@ -2036,6 +2046,8 @@ export interface Trend {
     left_out: number;
     /** Records beyond the limit. */
     older: number;
+    /** true: left_out and older are lower bounds, because counting stopped at 20000 records. */
+    at_least?: true;
     /** Value of the newest record. */
     newest: number | null;
     /** Median of the values. */

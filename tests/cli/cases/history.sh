@@ -4,7 +4,7 @@ at() { # EPOCH COMMAND...
     shift
     SOURCE_DATE_EPOCH=$epoch "$@"
 }
-machine() { sed -e 's/"host": "[^"]*"/"host": "HOST"/' -e 's/cpu,"[^"]*cores*"/cpu,HOST/' -e 's/,"[^"]*cores*",/,HOST,/'; }
+machine() { sed -e 's/"host": "[^"]*"/"host": "HOST"/' -e 's/"\(machine\|tool_version\)": "[^"]*"/"\1": "X"/g' -e 's/cpu,"[^"]*cores*"/cpu,HOST/' -e 's/,"[^"]*cores*",/,HOST,/'; }
 export XDG_DATA_HOME=$PWD/data
 "$ASSAY" history                                        # nothing there yet, and nothing is made
 [ ! -e data ] || echo "a list made a file"

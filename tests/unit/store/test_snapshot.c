@@ -33,13 +33,10 @@ static void add_record(beside *b)
     assert_int_equal(assay_store_add(b->writer, text, (size_t)n, NULL, NULL, NULL), ASSAY_OK);
 }
 
-static int add_before_select(unsigned what, void *ctx, void *statement, void *sql)
+static void add_before_select(void *ctx, const char *sql)
 {
-    (void)what;
-    (void)statement;
     if (strncmp(sql, "SELECT", 6) == 0)
         add_record(ctx);
-    return 0;
 }
 
 static int set_up(void **state)
@@ -52,7 +49,8 @@ static int set_up(void **state)
     assert_int_equal(assay_store_open(path, true, &b->writer, NULL), ASSAY_OK);
     assert_int_equal(assay_store_open(path, true, &b->reader, NULL), ASSAY_OK);
     add_record(b);
-    sqlite3_trace_v2(b->reader->s->db, SQLITE_TRACE_STMT, add_before_select, b);
+    b->reader->s->watch = add_before_select;
+    b->reader->s->watch_ctx = b;
     *state = b;
     return 0;
 }

@@ -1,4 +1,5 @@
-"""Results over time: the SQLite file that `assay history` reads (docs/history.md)."""
+"""Results over time: the SQLite file or PostgreSQL database that `assay history` reads
+(docs/history.md)."""
 from __future__ import annotations
 
 import ctypes
@@ -22,9 +23,21 @@ def _texts(tags: Union[str, Iterable[str], None]) -> Tuple[Any, int]:
 
 
 def _record_options(
-    tags: Union[str, Iterable[str], None], name: Optional[bytes] = None
+    tags: Union[str, Iterable[str], None],
+    name: Optional[bytes] = None,
+    sweep: Optional[str] = None,
+    task: int = 0,
 ) -> _native.RecordOptions:
-    return _native.RecordOptions(ctypes.sizeof(_native.RecordOptions), *_texts(tags), name, None)
+    return _native.RecordOptions(
+        ctypes.sizeof(_native.RecordOptions),
+        *_texts(tags),
+        name,
+        None,
+        None,
+        None if sweep is None else _native.encode(sweep, "sweep"),
+        _native.number(task, "task", 0),
+        None,
+    )
 
 
 class Trend(Judged):
@@ -34,8 +47,9 @@ class Trend(Judged):
 
 
 class History:
-    """A history of results. ``path`` is its file; by default $ASSAY_DB, else the history of the
-    user. A missing file is created."""
+    """A history of results. ``path`` is its file, or ``postgresql://USER@HOST/DATABASE``; by default
+    $ASSAY_DB, else the history of the user. A missing file is created; the schema of a database is
+    made by ``History.init(path)``."""
 
     def __init__(self, path: Any = None) -> None:
         out = c_void_p()
@@ -43,13 +57,30 @@ class History:
         _native.call(lib().assay_store_open, name, True, ctypes.byref(out))
         self._handle = Handle(out.value, lib().assay_store_close, "the history", alone=True)
 
-    def save(self, result: Profile, tags: Union[str, Iterable[str], None] = None) -> int:
-        """Stores a result and returns the number of its record."""
+    @staticmethod
+    def init(path: Any = None) -> str:
+        """Makes a history, or migrates its schema. Returns the version of the schema."""
+        version = c_void_p()
+        name = None if path is None else _native.encode(path, "the path")
+        _native.call(lib().assay_store_init, name, None, ctypes.byref(version))
+        text = c_char_p(version.value).value or b""
+        return _native.take_text(version, c_size_t(len(text)))
+
+    def save(
+        self,
+        result: Profile,
+        tags: Union[str, Iterable[str], None] = None,
+        *,
+        sweep: Optional[str] = None,
+        task: int = 0,
+    ) -> int:
+        """Stores a result and returns the number of its record. A task of a sweep has one record:
+        if there is one already, its number is returned."""
         if not isinstance(result, Profile):
             raise TypeError(
                 f"a history stores results of graph(), profile(), ..., not {type(result).__name__}"
             )
-        number, options = c_int64(), _record_options(tags)
+        number, options = c_int64(), _record_options(tags, None, sweep, task)
         with All([self._handle, result._handle]) as (store, profile):
             _native.call(
                 lib().assay_store_save, store, profile, ctypes.byref(options), ctypes.byref(number)
@@ -83,7 +114,13 @@ class History:
             None if v is None else _native.encode(v, "a filter") for v in (query, model, tag, since)
         ]
         return _native.RecordFilter(
-            ctypes.sizeof(_native.RecordFilter), *given, 0, _native.number(limit, "limit", 0), 0
+            ctypes.sizeof(_native.RecordFilter),
+            *given,
+            0,
+            _native.number(limit, "limit", 0),
+            0,
+            None,
+            None,
         )
 
     @staticmethod
@@ -173,6 +210,29 @@ class History:
         """Deletes a record."""
         with self._handle as store:
             _native.call(lib().assay_store_delete, store, _native.number(number, "the number"))
+
+    def copy_to(self, other: "History") -> Tuple[int, int]:
+        """Copies the records that the other history does not have. Returns the number of new records
+        and of those that were there. What was interrupted is continued by the next call."""
+        added, known = c_uint64(), c_uint64()
+        with All([self._handle, other._handle]) as (from_, to):
+            _native.call(
+                lib().assay_store_copy, from_, to, ctypes.byref(added), ctypes.byref(known)
+            )
+        return added.value, known.value
+
+    def prune(self, keep: str, *, keep_tagged: bool = False) -> int:
+        """Deletes records that are older than ``keep`` (``"90d"``), except tagged ones with
+        ``keep_tagged``. Returns how many."""
+        deleted = c_uint64()
+        options = _native.PruneOptions(
+            ctypes.sizeof(_native.PruneOptions), _native.encode(keep, "keep"), bool(keep_tagged)
+        )
+        with self._handle as store:
+            _native.call(
+                lib().assay_store_prune, store, ctypes.byref(options), ctypes.byref(deleted)
+            )
+        return deleted.value
 
     def document(self, number: int) -> str:
         """The JSON of a record exactly as it was stored."""

@@ -262,6 +262,8 @@ class RecordFilter(Structure):
         ("id", c_int64),
         ("limit", c_int64),
         ("offset", c_int64),
+        ("sweep", c_char_p),
+        ("machine", c_char_p),
     ]
 
 
@@ -272,7 +274,15 @@ class RecordOptions(Structure):
         ("n_tags", c_size_t),
         ("name", c_char_p),
         ("options", c_void_p),
+        ("machine", c_char_p),
+        ("sweep", c_char_p),
+        ("task", c_int64),
+        ("known", POINTER(c_bool)),
     ]
+
+
+class PruneOptions(Structure):
+    _fields_ = [("size", c_size_t), ("keep", c_char_p), ("keep_tagged", c_bool)]
 
 
 class TagChange(Structure):
@@ -321,6 +331,7 @@ STRUCTS: Dict[str, Type[Structure]] = {
     "assay_watch_hooks": WatchHooks,
     "assay_record_filter": RecordFilter,
     "assay_record_options": RecordOptions,
+    "assay_prune_options": PruneOptions,
     "assay_tag_change": TagChange,
     "assay_trend_request": TrendRequest,
 }
@@ -401,6 +412,9 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
         c_int,
         (_P, _TEXT, POINTER(c_uint64), POINTER(c_uint64), POINTER(c_void_p), _E),
     ),
+    "assay_store_init": (c_int, (_TEXT, POINTER(c_bool), POINTER(c_void_p), _E)),
+    "assay_store_copy": (c_int, (_P, _P, POINTER(c_uint64), POINTER(c_uint64), _E)),
+    "assay_store_prune": (c_int, (_P, POINTER(PruneOptions), POINTER(c_uint64), _E)),
     "assay_store_path": (c_int, (_TEXT, POINTER(c_void_p), _E)),
     "assay_store_tag": (c_int, (_P, c_int64, POINTER(TagChange), _E)),
     "assay_store_delete": (c_int, (_P, c_int64, _E)),
