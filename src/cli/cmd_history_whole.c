@@ -61,7 +61,7 @@ int history_prune(history_task *t)
                                  "history prune needs --keep AGE: records that are older, such as "
                                  "90d, are deleted");
     assay_status s = assay_store_prune(t->store, &o, &deleted, &err);
-    if (!a->output.quiet)
+    if (!a->output.quiet && (s == ASSAY_OK || deleted))
         printf("%llu records deleted\n", (unsigned long long)deleted);
     return s == ASSAY_OK ? ASSAY_OK : cli_complain(&err);
 }

@@ -247,9 +247,8 @@ assay_status store_packed(store *s, int64_t id, bool with_body, store_packing *o
     store_query q;
     *out = (store_packing){0};
     store_ask(&q, s,
-              with_body
-                  ? "SELECT encoding, size, length(body), body FROM documents WHERE run = :id"
-                  : "SELECT encoding, size, length(body) FROM documents WHERE run = :id",
+              with_body ? "SELECT encoding, size, length(body), body FROM documents WHERE run = :id"
+                        : "SELECT encoding, size, length(body) FROM documents WHERE run = :id",
               err);
     store_set_int(&q, "id", id);
     bool there = store_next(&q);
@@ -259,8 +258,9 @@ assay_status store_packed(store *s, int64_t id, bool with_body, store_packing *o
                                .n = (uint64_t)store_column_int(&q, 2)};
     if (there && with_body) {
         str body = s->backend->column(&q, 3).text;
-        q.status = body.n == out->n ? store_keep_packed(out, body.p, err)
-                   : memory_lacked() ? err_no_memory(err) : store_damaged(s, err);
+        q.status = body.n == out->n  ? store_keep_packed(out, body.p, err)
+                   : memory_lacked() ? err_no_memory(err)
+                                     : store_damaged(s, err);
     }
     TRY(store_done(&q));
     return there ? ASSAY_OK : no_such_record(s, id, err);

@@ -3,9 +3,10 @@
 #   postgres.sh start FOLDER            makes and starts it; exit 77 with a line when PostgreSQL is not installed
 #   postgres.sh again FOLDER            starts one that was stopped
 #   postgres.sh stop FOLDER [MODE]      stops it: fast (default), or immediate, as if the power failed
+#   postgres.sh end FOLDER              stops it and removes the folder
 #   postgres.sh database FOLDER NAME    makes a database and prints its name for --db
 #   postgres.sh sql FOLDER NAME SQL     runs SQL as the owner and prints the rows, unaligned
-# OPTIONS are settings of the server, "-c NAME=VALUE ...".
+# OPTIONS are settings of the server, "-c NAME=VALUE ...". fsync is off: what is stopped here is the server, not the machine.
 set -eu
 what=$1 folder=$2
 
@@ -30,7 +31,7 @@ control() { # ACTION...: a server that outlives this script has none of its file
 
 run() {
     control -l "$folder/server.log" -o "-c listen_addresses= -c unix_socket_directories='$folder'
-        -c shared_buffers=32MB -c max_connections=60 ${OPTIONS:-}" start
+        -c shared_buffers=32MB -c max_connections=60 -c fsync=off ${OPTIONS:-}" start
 }
 
 case $what in
@@ -43,11 +44,15 @@ start)
     ;;
 again) run ;;
 stop) control -m "${3:-fast}" stop ;;
+end)
+    control -m immediate stop 2> /dev/null || :
+    rm -rf "$folder"
+    ;;
 database)
     PGOPTIONS=--client-min-messages=warning "$bin/psql" -q -X -h "$folder" -U assay -d postgres \
         -c "CREATE DATABASE \"$3\""
     echo "postgresql://assay@/$3?host=$folder"
     ;;
 sql) "$bin/psql" -q -X -A -t -v ON_ERROR_STOP=1 -h "$folder" -U assay -d "$3" -c "$4" ;;
-*) sed -n '2,8p' "$0" >&2; exit 2 ;;
+*) sed -n '2,9p' "$0" >&2; exit 2 ;;
 esac

@@ -15,6 +15,9 @@
 #include "base/file.h"
 #include "store/store_impl.h"
 #include "support/values.h"
+#include "unit/store/both.h"
+
+static history_place *place; /* NULL: a file */
 
 typedef struct beside {
     char *folder;
@@ -46,6 +49,8 @@ static int set_up(void **state)
     assert_non_null(b);
     assert_int_equal(file_temp_folder(&b->folder, NULL), ASSAY_OK);
     snprintf(path, sizeof path, "%s/beside.db", b->folder);
+    if (place)
+        place(path, "beside.db");
     assert_int_equal(assay_store_open(path, true, &b->writer, NULL), ASSAY_OK);
     assert_int_equal(assay_store_open(path, true, &b->reader, NULL), ASSAY_OK);
     add_record(b);
@@ -96,11 +101,17 @@ static void test_list(void **state)
     assay_result_free(records);
 }
 
-int run_test_snapshot(void)
+int run_snapshot_on(history_place *on)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_trend, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_list, set_up, tear_down),
     };
+    place = on;
     return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int run_test_snapshot(void)
+{
+    return run_snapshot_on(NULL);
 }
