@@ -211,23 +211,29 @@ static void total_up(weigher *x, dtype_sums *sums)
 {
     profile_architecture *arch = &x->p->architecture;
     const ir_model *m = x->r->model;
+    uint64_t frozen = 0;
     for (ir_id id = 0; id < m->values.n; id++) {
         const ir_value *v = ir_value_at(m, id);
         if (!v->constant)
             continue;
-        if (!x->read[id] && v->producer == IR_NONE && x->r->origin[id] == id)
+        if (v->flags & IR_VALUE_UNREAD) {
+            x->w->cls[id] = (uint8_t)by_mark(v);
+            x->w->elems[id] = v->constant->n_elems;
+        } else if (!x->read[id] && v->producer == IR_NONE && x->r->origin[id] == id)
             list_item(x, v->name, "initializer", "This constant is unused and not counted.");
         if (x->w->cls[id] != WEIGHT_PARAM && x->w->cls[id] != WEIGHT_BUFFER)
             continue;
         uint64_t *slot = x->w->cls[id] == WEIGHT_PARAM ? &arch->total_parameters : &arch->buffers;
         add_to(slot, x->w->elems[id]);
-        if (x->w->cls[id] == WEIGHT_PARAM)
+        if (x->w->cls[id] == WEIGHT_PARAM && !(v->flags & IR_VALUE_UNREAD))
             add_to(&x->w->booked[x->w->owner[id]], x->w->elems[id]);
+        if (x->w->cls[id] == WEIGHT_PARAM && v->flags & IR_VALUE_FROZEN)
+            add_to(&frozen, x->w->elems[id]);
         const count_stored stored = count_stored_as(x->r, v->constant);
         add_to(&arch->weight_bytes, stored.bytes);
         count_dtype(sums, &stored, x->w->elems[id]);
     }
-    arch->trainable_parameters = arch->total_parameters;
+    arch->trainable_parameters = arch->total_parameters - frozen;
     arch->dtypes = sums->rows;
     arch->n_dtypes = sums->n;
 }

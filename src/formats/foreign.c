@@ -8,7 +8,17 @@
 
 /* ---- the model ---- */
 
-/* Slices of the file, as they are. */
+static void swap_bytes(uint8_t *p, uint64_t n, unsigned size)
+{
+    for (uint64_t i = 0; size > 1 && i + size <= n; i += size)
+        for (unsigned k = 0; k < size / 2; k++) {
+            uint8_t b = p[i + k];
+            p[i + k] = p[i + size - 1 - k];
+            p[i + size - 1 - k] = b;
+        }
+}
+
+/* Slices of the file, little-endian. */
 static assay_status read_slice(void *ctx, const ir_tensor *t, void *buf, assay_error *err)
 {
     if (t->storage == IR_DATA_INLINE) {
@@ -18,7 +28,10 @@ static assay_status read_slice(void *ctx, const ir_tensor *t, void *buf, assay_e
     if (t->storage != IR_DATA_SLICE || t->sparse || t->length != t->size_bytes)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED, "tensor '%.*s' has no plain data",
                         (int)(t->name.n < 100 ? t->name.n : 100), t->name.p ? t->name.p : "");
-    return source_read(ctx, t->offset, buf, t->size_bytes, err);
+    TRY(source_read(ctx, t->offset, buf, t->size_bytes, err));
+    if (t->encoding == FOREIGN_BIG_ENDIAN)
+        swap_bytes(buf, t->size_bytes, ir_dtype_get(t->dtype)->bits / 8u);
+    return ASSAY_OK;
 }
 
 static void close_source(void *ctx)
@@ -221,7 +234,8 @@ ir_id foreign_binary(foreign *f, const char *op, str name, ir_id a, ir_id b, ir_
         f, &(foreign_node){.op = op, .name = name, .in = in, .n_in = 2, .out = &out, .n_out = 1});
 }
 
-bool foreign_attach_graph(foreign *f, ir_id node, const char *attr, ir_id graph)
+/* Behind the attributes that it has. */
+static bool attach(foreign *f, ir_id node, ir_attr a)
 {
     ir_node *n = ir_node_at(f->m, node);
     ir_attr *list = ARENA_ARRAY(f->m->arena, ir_attr, (size_t)n->n_attrs + 1);
@@ -229,9 +243,29 @@ bool foreign_attach_graph(foreign *f, ir_id node, const char *attr, ir_id graph)
         return false;
     if (n->n_attrs)
         memcpy(list, n->attrs, n->n_attrs * sizeof *list);
-    list[n->n_attrs] = (ir_attr){.name = str_of(attr), .kind = IR_ATTR_GRAPH, .n = 1};
-    list[n->n_attrs].v.graph = graph;
+    list[n->n_attrs] = a;
     n->attrs = list;
     n->n_attrs++;
     return true;
+}
+
+bool foreign_attach_graph(foreign *f, ir_id node, const char *attr, ir_id graph)
+{
+    ir_attr a = {.name = str_of(attr), .kind = IR_ATTR_GRAPH, .n = 1};
+    a.v.graph = graph;
+    return attach(f, node, a);
+}
+
+bool foreign_attach_texts(foreign *f, ir_id node, const char *attr, const str *list, uint32_t n)
+{
+    ir_attr a = {.name = str_of(attr), .kind = IR_ATTR_STRINGS, .n = n};
+    a.v.strings = arena_copy(f->m->arena, list, n * sizeof *list);
+    return a.v.strings && attach(f, node, a);
+}
+
+bool foreign_attach_floats(foreign *f, ir_id node, const char *attr, const double *list, uint32_t n)
+{
+    ir_attr a = {.name = str_of(attr), .kind = IR_ATTR_FLOATS, .n = n};
+    a.v.floats = arena_copy(f->m->arena, list, n * sizeof *list);
+    return a.v.floats && attach(f, node, a);
 }

@@ -20,6 +20,7 @@
 
 #define FOREIGN_NHWC "assay.nhwc" /* domain of the rows with channels last */
 #define FOREIGN_MS   "com.microsoft"
+enum { FOREIGN_BIG_ENDIAN = 1 }; /* ir_tensor.encoding of a slice */
 enum { FOREIGN_OPSET = 17, FOREIGN_MAX_NODES = 1 << 20, FOREIGN_MAX_NAME = 1 << 16 };
 
 /* How format.c calls a reader. src is borrowed until it returns ASSAY_OK: then the model owns it and reads constants from
@@ -81,5 +82,9 @@ ir_id foreign_unary(foreign *f, const char *op, str name, ir_id in, ir_id out);
 ir_id foreign_binary(foreign *f, const char *op, str name, ir_id a, ir_id b, ir_id out);
 /* Gives a node an attribute that holds a graph ("body"), behind those it has. */
 bool foreign_attach_graph(foreign *f, ir_id node, const char *attr, ir_id graph);
+/* The same of texts, which are borrowed as long as the model, and of numbers. */
+bool foreign_attach_texts(foreign *f, ir_id node, const char *attr, const str *list, uint32_t n);
+bool foreign_attach_floats(foreign *f, ir_id node, const char *attr, const double *list,
+                           uint32_t n);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/source.h"
+#include "formats/keras/keras.h"
 #include "formats/onnx_read.h"
 #include "formats/openvino/openvino.h"
 #include "formats/tflite/tflite.h"
@@ -27,6 +28,8 @@
 #define IMAGE_USE "Name a model. Use --input FILE to pass an image as its input."
 #define DOWNLOAD  "Download the model file itself."
 
+#define KERAS .reader = FORMAT_FOREIGN, .read = keras_read
+
 static const format_row formats[] = {
     {"onnx", .suffix = ".onnx", .reader = FORMAT_ONNX},
     {"config", .suffix = ".json", .reader = FORMAT_CONFIG},
@@ -41,13 +44,9 @@ static const format_row formats[] = {
     {"safetensors", .suffix = ".safetensors", .reader = FORMAT_SAFETENSORS},
     {"safetensors", .suffix = ".safetensors.index.json", .reader = FORMAT_SAFETENSORS},
     {"gguf", .suffix = ".gguf", .reader = FORMAT_GGUF, MAGIC("GGUF")},
-    {"keras", .suffix = ".keras", .what = "a Keras model",
-     .todo = "Load it in Python and run model.export('saved'), then: "
-             "python -m tf2onnx.convert --saved-model saved --output model.onnx"},
-    {"keras", .suffix = ".h5", .what = "a Keras HDF5 model",
-     .todo = TF_EXPORT "--keras FILE.h5 --output model.onnx"},
-    {"keras", .suffix = ".hdf5", .what = "a Keras HDF5 model",
-     .todo = TF_EXPORT "--keras FILE.hdf5 --output model.onnx"},
+    {"keras", .suffix = ".keras", KERAS, .packed = true},
+    {"keras", .suffix = ".h5", KERAS, .packed = true},
+    {"keras", .suffix = ".hdf5", KERAS, .packed = true},
     {"tflite", .suffix = ".tflite", .reader = FORMAT_FOREIGN, .read = tflite_read, MAGIC("TFL3"),
      .at = 4},
     {"tensorflow", .suffix = ".pb", .what = "a TensorFlow graph",
@@ -93,6 +92,11 @@ static const format_row formats[] = {
     {"pytorch", .reader = FORMAT_TORCH, MAGIC("PK\x03\x04"), .within = "/data/0"},
     {"pytorch", .reader = FORMAT_TORCH,
      MAGIC("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19")},
+    {"keras", KERAS, MAGIC("PK\x03\x04"), .within = "model.weights.h5"},
+    {"keras", KERAS, MAGIC("PK\x03\x04"), .within = "keras_version"},
+    /* Model.to_json(), also as the text of a text. */
+    {"keras", KERAS, MAGIC("{"), .within = "\"class_name\""},
+    {"keras", KERAS, MAGIC("\"{"), .within = "class_name"},
     {"zip", MAGIC("PK\x03\x04"), .container = true, .what = "a zip archive",
      .todo = "Unpack it and use the model file inside. For a PyTorch model, run "
              "torch.onnx.export(model, example_input, 'model.onnx') in Python."},
@@ -115,9 +119,7 @@ static const format_row formats[] = {
      .todo = "Unpack it with 7z x and use the model file inside."},
     {"tar", MAGIC("ustar"), .at = 257, .container = true, .what = "a tar archive",
      .todo = "Unpack it with tar xf and use the model file inside."},
-    {"hdf5", MAGIC("\x89HDF\r\n\x1a\n"), .container = true,
-     .what = "an HDF5 file, the format of Keras",
-     .todo = TF_EXPORT "--keras FILE --output model.onnx"},
+    {"keras", KERAS, MAGIC("\x89HDF\r\n\x1a\n")},
     {"png", MAGIC("\x89PNG\r\n\x1a\n"), .what = "a PNG image", .todo = IMAGE_USE},
     {"jpeg", MAGIC("\xff\xd8\xff"), .what = "a JPEG image", .todo = IMAGE_USE},
     {"gif", MAGIC("GIF8"), .what = "a GIF image", .todo = IMAGE_USE},

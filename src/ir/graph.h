@@ -155,6 +155,8 @@ enum {
     IR_VALUE_OVERRIDABLE = 32, /* an initialiser that is also a graph input */
     IR_VALUE_TRANSPOSED = 64,  /* a weight whose last two dims a checkpoint has the other way */
     IR_VALUE_TRAINING = 128,   /* of a checkpoint, not of the model: the state of an optimizer */
+    IR_VALUE_FROZEN = 256,     /* a parameter that the source does not train */
+    IR_VALUE_UNREAD = 512,     /* a parameter or buffer, though no node reads it */
 };
 
 /* How a source stores real numbers as whole ones: real = scale * (stored - zero). Both are [1], or have one item for

@@ -1,4 +1,4 @@
-/* Operators with channels last that move or scale data: resizing, blocks of space, local normalisation, and the change of
+/* Operators with channels last that move or scale data: resizing, blocks of space, normalisation, and the change of
  * quantisation parameters. Domain "assay.nhwc"; see op_nhwc.c. */
 #include "ops/op_util_contract.h"
 #include "ops/op_util_cost.h"
@@ -119,6 +119,26 @@ static assay_status requantize_infer(op_ctx *c)
     return op_set_shape_of(c, 0, (ir_dtype)op_attr_int(c, "to", op_dtype(c, 0)), 0);
 }
 
+/* ---- BatchNormalization: X [N,...,C], scale, bias, mean, variance [C] ---- */
+
+static assay_status batch_norm_infer(op_ctx *c)
+{
+    int rank = op_rank(c, 0);
+    int64_t channels = rank > 0 ? op_dim(c, 0, rank - 1) : -1;
+    for (uint32_t i = 1; i < 5; i++)
+        if (channels >= 0 && op_rank(c, i) == 1 && op_dim(c, i, 0) >= 0 &&
+            op_dim(c, i, 0) != channels)
+            return op_fail(c, "input %s does not have the channels of %s", op_shape_text(c, 0),
+                           op_shape_text(c, i));
+    return op_infer_like(c);
+}
+
+static void batch_norm_cost(const op_ctx *c, op_cost *k)
+{
+    op_count(c, k, &k->mul, op_in_elems(c, 0));
+    op_count(c, k, &k->add, op_in_elems(c, 0));
+}
+
 #define NHWC(name_, type_, formula_, infer_, cost_) \
     OP_ROW("assay.nhwc", name_, type_, "1", formula_, infer_, cost_)
 #define MOVES .flags = OPF_DATA_MOVE, .backward = OP_BW_MOVE
@@ -135,6 +155,10 @@ static const op_row rows[] = {
      OP_SLOTS(3, 3, 1, 1), .aux = 3 << 1, MOVES},
     {NHWC("BatchToSpace", "batchtospace", "0 (data movement)", batch_to_space, NULL),
      OP_SLOTS(3, 3, 1, 1), .aux = 3 << 1, MOVES},
+    {NHWC("BatchNormalization", "batchnorm", "per element: 1 mul + 1 add", batch_norm_infer,
+          batch_norm_cost),
+     OP_SLOTS(5, 5, 1, 1), .weights = 1 << 1 | 1 << 2, .buffers = 1 << 3 | 1 << 4,
+     .backward = OP_BW_NORM, .saves = OP_SAVE_INPUTS, .batch_axis = op_batch_first},
     {NHWC("LRN", "lrn", "per element: 2 mul + (size + 1) add + 1 special + 1 div", op_infer_like,
           lrn_cost),
      OP_SLOTS(1, 1, 1, 1), .backward = OP_BW_NORM, .saves = OP_SAVE_INPUTS},

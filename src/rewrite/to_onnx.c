@@ -32,7 +32,7 @@ static ir_id add_part(exporting *x, const char *part, const char *op, const ir_i
                                                         .n_attrs = count_attrs(attrs)});
 }
 
-static ir_id part_value(exporting *x, const char *part)
+ir_id step_value(exporting *x, const char *part)
 {
     str base = str_printf(x->k.scratch, STR_FMT "/", STR_ARG(ir_node_at(x->k.m, x->node)->name));
     return base.p ? kit_value(&x->k, x->graph, base, part, IR_UNDEFINED) : IR_NONE;
@@ -41,11 +41,20 @@ static ir_id part_value(exporting *x, const char *part)
 ir_id step(exporting *x, const char *part, const char *op, const ir_id *in, uint32_t n_in,
            const ir_attr_spec *attrs)
 {
-    ir_id out = part_value(x, part), id = add_part(x, part, op, in, n_in, attrs, out);
+    ir_id out = step_value(x, part), id = add_part(x, part, op, in, n_in, attrs, out);
     if (id == IR_NONE)
         return IR_NONE;
     ir_node_at(x->k.m, id)->name = ir_value_at(x->k.m, out)->name; /* nothing else has it */
     return out;
+}
+
+void step_into(exporting *x, const char *part, const char *op, ir_id in, const ir_attr_spec *attrs,
+               ir_id out)
+{
+    ir_id id = add_part(x, part, op, &in, 1, attrs, out);
+    if (id != IR_NONE)
+        ir_node_at(x->k.m, id)->name = kit_name(&x->k, ir_value_at(x->k.m, out)->name,
+                                                "/batch_first");
 }
 
 ir_id step_ints(exporting *x, const char *part, const int64_t *list, uint32_t n)
@@ -235,7 +244,7 @@ assay_status finish(exporting *x, const char *op, const ir_id *in, uint32_t n_in
 {
     const ir_node old = *ir_node_at(x->k.m, x->node);
     bool quantised = is_quantised(x, old.outputs[0]);
-    ir_id out = quantised ? part_value(x, "real_output") : old.outputs[0];
+    ir_id out = quantised ? step_value(x, "real_output") : old.outputs[0];
     ir_id node = add_part(x, op, op, in, n_in, attrs, out);
     if (node == IR_NONE)
         return err_no_memory(x->k.err);
@@ -328,7 +337,7 @@ static assay_status export_plain(exporting *x, ir_node n)
     }
     for (uint32_t i = 0; i < n.n_outputs && !any; i++)
         if (is_quantised(x, out[i]))
-            out[i] = part_value(x, "real_output");
+            out[i] = step_value(x, "real_output");
     ir_node *own = ir_node_at(x->k.m, x->node);
     own->inputs = in;
     own->outputs = out;
@@ -366,6 +375,8 @@ static assay_status export_node(exporting *x)
     TRY(check_types(x, &n));
     if (!ours && !str_empty(n.domain) && !str_is(n.domain, "com.microsoft"))
         return no_form(x, "it is not known");
+    if (is_batch_first_rnn(&n))
+        return export_batch_first_rnn(x, n);
     return ours ? export_nhwc(x, &n) : export_plain(x, n);
 }
 

@@ -24,6 +24,11 @@ ir_id step(exporting *x, const char *part, const char *op, const ir_id *in, uint
 ir_id step_ints(exporting *x, const char *part, const int64_t *list, uint32_t n);
 ir_id step_transpose(exporting *x, const char *part, ir_id in, const int64_t *perm, int n);
 
+/* The same for a value that is there already; and a new value "<node>/<part>". */
+void step_into(exporting *x, const char *part, const char *op, ir_id in, const ir_attr_spec *attrs,
+               ir_id out);
+ir_id step_value(exporting *x, const char *part);
+
 /* The value as real numbers: itself, unless it is quantised. */
 ir_id real_of(exporting *x, ir_id value);
 /* The same of a bias [n], which has 32 or 64 bits. */
@@ -42,6 +47,9 @@ const int64_t *known_dims(const exporting *x, ir_id value, int *rank);
 /* The whole numbers of a constant: how many; -1: not a constant, or more than max. */
 int constant_ints(exporting *x, ir_id value, int64_t *list, int max);
 
+/* LSTM, GRU and RNN with the batch first. */
+bool is_batch_first_rnn(const ir_node *n);
+assay_status export_batch_first_rnn(exporting *x, ir_node n);
 /* A node of "assay.nhwc". */
 assay_status export_nhwc(exporting *x, const ir_node *n);
 

@@ -86,7 +86,8 @@ static void pad_transposed(const ir_node *n, window *w)
 {
     bool same = str_is(ir_attr_str(n, "auto_pad", ""), "SAME_UPPER");
     for (int d = 0; d < w->n; d++) {
-        int64_t full = (w->in[d + 1] - 1) * w->stride[d] + w->kernel[d];
+        int64_t reach = (w->kernel[d] - 1) * w->dilation[d] + 1;
+        int64_t full = (w->in[d + 1] - 1) * w->stride[d] + reach;
         int64_t all = full - w->out[d + 1];
         w->pads[d] = all > 0 ? (same ? all / 2 : 0) : 0;
         w->pads[d + w->n] = all > 0 ? all - w->pads[d] : 0;
@@ -189,6 +190,7 @@ static assay_status export_transposed(exporting *x, const ir_node *n)
     ir_id in[] = {channels_first(x, n->inputs[0], w.rank),
                   turned_kernel(x, n->inputs[1], &l, l.in, l.out), bias_of(x, n)};
     const ir_attr_spec attrs[] = {IR_SPEC_INTS("strides", w.n, w.stride),
+                                  IR_SPEC_INTS("dilations", w.n, w.dilation),
                                   IR_SPEC_INTS("pads", 2 * w.n, w.pads),
                                   IR_SPEC_INTS("output_padding", w.n, w.extra), STEP_END};
     ir_id y = step(x, "ConvTranspose", "ConvTranspose", in, in[2] == IR_NONE ? 2 : 3, attrs);
@@ -371,6 +373,20 @@ static assay_status export_lrn(exporting *x, const ir_node *n)
     return channels_last(x, step(x, "LRN", "LRN", &in, 1, attrs), 4);
 }
 
+static assay_status export_batch_norm(exporting *x, const ir_node *n)
+{
+    int rank;
+    const int64_t *dims = known_dims(x, n->inputs[0], &rank);
+    if (!dims || rank < 2)
+        return no_form(x, "its sizes are not known");
+    ir_id in[] = {channels_first(x, n->inputs[0], rank), n->inputs[1], n->inputs[2], n->inputs[3],
+                  n->inputs[4]};
+    const ir_attr_spec attrs[] = {IR_SPEC_FLOAT("epsilon", ir_attr_float(n, "epsilon", 1e-5)),
+                                  STEP_END};
+    return channels_last(x, step(x, "BatchNormalization", "BatchNormalization", in, 5, attrs),
+                         rank);
+}
+
 /* QuantizeLinear behind it is all there is to do. */
 static assay_status export_requantize(exporting *x, const ir_node *n)
 {
@@ -394,6 +410,7 @@ assay_status export_nhwc(exporting *x, const ir_node *n)
                 {"DepthToSpace", export_blocks},
                 {"SpaceToBatch", export_to_batch},
                 {"BatchToSpace", export_to_space},
+                {"BatchNormalization", export_batch_norm},
                 {"LRN", export_lrn},
                 {"Requantize", export_requantize}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
