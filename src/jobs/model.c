@@ -222,5 +222,5 @@ assay_status job_no_graph(const assay_model *m, assay_error *err)
     return err_fail(err, ASSAY_ERR_UNSUPPORTED,
                     "%s: weights of an unknown architecture, so there is no graph. Export the "
                     "model as ONNX and use that file.",
-                    file_shown(m->name.p, shown));
+                    file_shown(m->name.p ? m->name.p : m->ir->name.p, shown));
 }

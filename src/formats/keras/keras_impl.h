@@ -117,6 +117,8 @@ typedef struct keras_class {
 
 /* NULL: unknown. */
 const keras_class *keras_class_of(str name);
+/* The row of Keras 3's operations on tensors, whose classes have names that layers have too. */
+const keras_class *keras_operation_class(void);
 
 /* ---- settings (keras_config.c): keys are "units|output_dim", the first that is there ---- */
 

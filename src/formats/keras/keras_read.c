@@ -73,6 +73,24 @@ static bool is_statistics(str path)
            (str_ends(path, "/vars/2") || str_ends(path, "/vars/3"));
 }
 
+static void note_no_graph(keras_reader *r)
+{
+    str cls = keras_word(r->root, "class_name", "");
+    if (cls.n)
+        notes_add(&r->f.m->notes, "no-graph", (str){0},
+                  "Export the model in Python: model.export('model.onnx', format='onnx').",
+                  "The model is of the class '" STR_FMT
+                  "', whose code is not in the file. The weights are listed, but FLOPs and memory "
+                  "are not computed.",
+                  STR_ARG(cls));
+    else
+        notes_add(&r->f.m->notes, "no-graph", (str){0},
+                  "Put the model's JSON (model.to_json()) next to it under the same name, or save "
+                  "the whole model with model.save().",
+                  "The file holds weights without the architecture. The weights are listed, but "
+                  "FLOPs and memory are not computed.");
+}
+
 static assay_status list_weights(keras_reader *r)
 {
     r->f.m->inventory = true;
@@ -94,11 +112,7 @@ static assay_status list_weights(keras_reader *r)
         ir_value_at(r->f.m, id)->flags |= state ? IR_VALUE_BUFFER : IR_VALUE_PARAM;
         foreign_count(&r->f, t->n_elems, t->size_bytes);
     }
-    notes_add(&r->f.m->notes, "no-graph", (str){0},
-              "Put the model's JSON (model.to_json()) next to it under the same name, or save the "
-              "whole model with model.save().",
-              "The file holds weights without the architecture. The weights are listed, but FLOPs "
-              "and memory are not computed.");
+    note_no_graph(r);
     return ASSAY_OK;
 }
 
@@ -190,6 +204,15 @@ static assay_status open_weights(keras_reader *r, uint64_t start, uint64_t size)
     return keras_store_read(&r->store, &r->h5, r->a);
 }
 
+/* A model whose code is elsewhere has weights all the same. */
+static assay_status build_or_list(keras_reader *r)
+{
+    const json_value *config = keras_get(r->root, "config");
+    str cls = keras_word(r->root, "class_name", "");
+    bool known = keras_is_model(cls, config) || (config && config->kind == JSON_LIST);
+    return known || !r->store.items.n ? keras_build(r, r->root) : list_weights(r);
+}
+
 static assay_status read_h5(keras_reader *r, const char *path)
 {
     TRY(open_weights(r, 0, source_size(r->f.src)));
@@ -205,7 +228,7 @@ static assay_status read_h5(keras_reader *r, const char *path)
                         "Keras");
     else if (!find_beside(r, path))
         return list_weights(r);
-    return keras_build(r, r->root);
+    return build_or_list(r);
 }
 
 /* Entries are in the root of the archive, or all in one folder. */
@@ -257,7 +280,7 @@ static assay_status read_zip(keras_reader *r)
         TRY(zip_open(r->f.src, weights, &c, r->f.err));
         TRY(open_weights(r, c.pos, cursor_left(&c)));
     }
-    return keras_build(r, r->root);
+    return build_or_list(r);
 }
 
 static assay_status read_json(keras_reader *r)
@@ -278,7 +301,14 @@ static assay_status read_form(keras_reader *r, const char *path)
     TRY(source_read(r->f.src, 0, head, sizeof head, r->f.err));
     if (memcmp(head, "\x89HDF", 4) == 0)
         return read_h5(r, path);
-    return memcmp(head, "PK", 2) == 0 ? read_zip(r) : read_json(r);
+    if (memcmp(head, "PK", 2) == 0)
+        return read_zip(r);
+    if (!strchr("{\" \t\r\n\xef", head[0]) || !head[0])
+        return err_fail(
+            r->f.err, ASSAY_ERR_UNSUPPORTED,
+            "no model of Keras: it begins neither as HDF5, nor as a zip archive, nor as "
+            "JSON");
+    return read_json(r);
 }
 
 assay_status keras_read(source *src, const char *path, size_t limit, ir_model **out,

@@ -114,7 +114,12 @@ static const keras_class classes[] = {
     {"TensorFlowOpLayer", keras_tf_layer, NULL, 0},
 };
 
-/* Names of Keras's own may stand behind a package: "Keras>Dense", "keras.layers>Dense". */
+const keras_class *keras_operation_class(void)
+{
+    static const keras_class operation = {"Operation", keras_operation, NULL, 0};
+    return &operation;
+}
+
 const keras_class *keras_class_of(str name)
 {
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
