@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/source.h"
 #include "formats/keras/keras.h"
+#include "formats/ncnn/ncnn.h"
 #include "formats/onnx_read.h"
 #include "formats/openvino/openvino.h"
 #include "formats/tflite/tflite.h"
@@ -69,6 +70,12 @@ static const format_row formats[] = {
     {"openvino", .suffix = ".xml", .reader = FORMAT_FOREIGN, .read = openvino_read, MAGIC("<?xml"),
      .within = "<net "},
     {"openvino", .reader = FORMAT_FOREIGN, .read = openvino_read, MAGIC("<net ")},
+    {"pnnx", MAGIC("7767517"), .within = "pnnx.Input", .what = "a PNNX graph",
+     .todo = "Use the .ncnn.param file that pnnx wrote beside it."},
+    {"ncnn", .suffix = ".param", .reader = FORMAT_FOREIGN, .read = ncnn_read, MAGIC("7767517")},
+    {"ncnn", .suffix = ".param.bin", MAGIC("\xdd\x85\x76\0"),
+     .what = "an NCNN model in binary form",
+     .todo = "Use the .param file (text) that it was converted from."},
     {"tensorrt", .suffix = ".engine", .what = "a TensorRT engine",
      .todo = "Use the ONNX file that it was built from."},
     {"tensorrt", .suffix = ".plan", .what = "a TensorRT engine",
