@@ -21,6 +21,8 @@ const parts = [
     { name: "Apache ECharts", folder: "echarts", files: ["NOTICE", "LICENSE"] },
     { name: "ZRender", folder: "zrender", files: ["LICENSE"] },
     { name: "tslib", folder: "tslib", files: ["LICENSE.txt", "CopyrightNotice.txt"] },
+    { name: "dagre", folder: "@dagrejs/dagre", files: ["LICENSE"] },
+    { name: "graphlib", folder: "@dagrejs/graphlib", files: ["LICENSE"] },
 ];
 
 function licenses() {
@@ -38,23 +40,33 @@ function licenses() {
         .join("\n" + "-".repeat(78) + "\n\n");
 }
 
+async function bundle(entry, define) {
+    const { outputFiles } = await build({
+        absWorkingDir: here,
+        entryPoints: [entry],
+        bundle: true,
+        minify: true,
+        charset: "utf8",
+        format: "iife",
+        target: "es2021",
+        legalComments: "none", // the notices are whole, in the page's own dialog
+        define: { "process.env.NODE_ENV": '"production"', ...define },
+        loader: { ".css": "text" },
+        write: false,
+        logLevel: "error",
+    });
+    return outputFiles[0].text.trim();
+}
+
 const notices = licenses();
-const result = await build({
-    absWorkingDir: here,
-    entryPoints: ["src/main.ts"],
-    bundle: true,
-    minify: true,
-    charset: "utf8",
-    format: "iife",
-    target: "es2021",
-    legalComments: "none", // the notices are whole, in the page's own dialog
-    define: { "process.env.NODE_ENV": '"production"', __LICENSES__: JSON.stringify(notices) },
-    loader: { ".css": "text" },
-    write: false,
-    logLevel: "error",
+// The worker is a text of the page, which starts it from there.
+const worker = await bundle("src/graph/layout_worker.ts", {});
+const made = await bundle("src/main.ts", {
+    __LICENSES__: JSON.stringify(notices),
+    __LAYOUT_WORKER__: JSON.stringify(worker),
 });
 // "</script" inside a string would end the element.
-const script = result.outputFiles[0].text.trim().replace(/<\/(script)/gi, "<\\/$1");
+const script = made.replace(/<\/(script)/gi, "<\\/$1");
 const style = (
     await build({
         absWorkingDir: here,

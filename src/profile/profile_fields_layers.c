@@ -13,6 +13,21 @@ static const char *const value_words[] = {"exact", "assumed", "unknown", NULL};
         .key = key_, .kind = FIELD_CODEC, .codec = &codec_, .about = about_, .flags = FIELD_CSV \
     }
 
+#define LAYER_COST(key_, member_, unit_, about_) \
+    FIELD_AS(profile_ops, key_, member_, U64, unit_, NULL, about_, .absent = FIELD_OMIT_ZERO)
+static const field layer_cost_rows[] = {
+    LAYER_COST("mac", mac, MACS, "Multiply-accumulates."),
+    LAYER_COST("add", add, COUNT, "Additions."),
+    LAYER_COST("mul", mul, COUNT, "Multiplications."),
+    LAYER_COST("div", div, COUNT, "Divisions."),
+    LAYER_COST("special", special, COUNT, "exp, sqrt, erf and their like."),
+    LAYER_COST("cmp", cmp, COUNT, "Comparisons and selections."),
+    LAYER_COST("int_ops", int_ops, COUNT, "Integer operations."),
+    LAYER_COST("attention_qk_mac", mac_qk, MACS, "MACs of Q·K."),
+    LAYER_COST("attention_av_mac", mac_av, MACS, "MACs of A·V."),
+};
+static const fields layer_cost_fields = FIELDS_AS(profile_ops, "layer_cost", layer_cost_rows);
+
 static const field layer_rows[] = {
     FIELD(profile_layer, name, STR, NONE, "Layer", "Name of the layer.", .flags = FIELD_CSV),
     FIELD(profile_layer, type, STR, NONE, "Type", "Family of its operator.", .flags = FIELD_CSV),
@@ -34,6 +49,8 @@ static const field layer_rows[] = {
     FIELD(profile_layer, flops, U64, FLOPS, "FLOPs", "FLOPs by the chosen convention.",
           .flags = FIELD_CSV),
     FIELD(profile_layer, macs, U64, MACS, "MACs", "Multiply-accumulates.", .flags = FIELD_CSV),
+    FIELD_STRUCT(profile_layer, "cost", ops, layer_cost_fields,
+                 "Operations by kind; a kind without any is omitted.", .flags = FIELD_FLAT),
     FIELD(profile_layer, memory, U64, BYTES, "Memory", "Bytes it moves.", .flags = FIELD_CSV),
     FIELD(profile_layer, weight_bytes, U64, BYTES, "Weights", "Bytes of weights it reads.",
           .flags = FIELD_CSV),

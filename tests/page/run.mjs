@@ -16,6 +16,7 @@ if (typeof world === "string") {
 await import("./report.mjs");
 await import("./documents.mjs");
 await import("./kinds.mjs");
+await import("./graph.mjs");
 await import("./dashboard.mjs");
 
 let failed = 0;

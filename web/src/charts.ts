@@ -1,8 +1,9 @@
 // A chart is a figure with a caption, a place of fixed height (nothing jumps when it is drawn), a
 // description for screen readers and a table with the same numbers. It is drawn when it comes into
 // view.
-import { BarChart, LineChart, ScatterChart, TreemapChart } from "echarts/charts";
+import { BarChart, CustomChart, LineChart, ScatterChart, TreemapChart } from "echarts/charts";
 import {
+    DataZoomComponent,
     GridComponent,
     LegendComponent,
     MarkAreaComponent,
@@ -19,6 +20,8 @@ import { palette, setPrinting, whileListening } from "./theme";
 
 core.use([
     BarChart,
+    CustomChart,
+    DataZoomComponent,
     LineChart,
     ScatterChart,
     TreemapChart,

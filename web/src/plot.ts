@@ -6,11 +6,13 @@ import type {
 } from "echarts";
 import type {
     BarSeriesOption,
+    CustomSeriesOption,
     LineSeriesOption,
     ScatterSeriesOption,
     TreemapSeriesOption,
 } from "echarts/charts";
 import type {
+    DataZoomComponentOption,
     GridComponentOption,
     LegendComponentOption,
     MarkAreaComponentOption,
@@ -23,10 +25,16 @@ import { h } from "./dom";
 import { bytes, ms, si } from "./format";
 import { palette } from "./theme";
 
-export type Series = BarSeriesOption | LineSeriesOption | ScatterSeriesOption | TreemapSeriesOption;
+export type Series =
+    | BarSeriesOption
+    | CustomSeriesOption
+    | LineSeriesOption
+    | ScatterSeriesOption
+    | TreemapSeriesOption;
 export type { BarSeriesOption, LineSeriesOption, ScatterSeriesOption, TreemapSeriesOption };
 type Everything = ComposeOption<
     | Series
+    | DataZoomComponentOption
     | GridComponentOption
     | LegendComponentOption
     | MarkAreaComponentOption

@@ -462,6 +462,8 @@ export interface ProfileLayer {
     flops: number;
     /** Multiply-accumulates. [MACs] */
     macs: number;
+    /** Operations by kind; a kind without any is omitted. */
+    cost: LayerCost;
     /** Bytes it moves. [bytes] */
     memory: number;
     /** Bytes of weights it reads. [bytes] */
@@ -498,6 +500,27 @@ export interface ProfileLayer {
     gbytes_per_s?: number;
     /** Lowest possible time on this machine's ceilings, as a share of the measured time. [%] */
     percent_of_roof?: number;
+}
+
+export interface LayerCost {
+    /** Multiply-accumulates. [MACs] */
+    mac?: number;
+    /** Additions. */
+    add?: number;
+    /** Multiplications. */
+    mul?: number;
+    /** Divisions. */
+    div?: number;
+    /** exp, sqrt, erf and their like. */
+    special?: number;
+    /** Comparisons and selections. */
+    cmp?: number;
+    /** Integer operations. */
+    int_ops?: number;
+    /** MACs of Q·K. [MACs] */
+    attention_qk_mac?: number;
+    /** MACs of A·V. [MACs] */
+    attention_av_mac?: number;
 }
 
 export interface ProfileModule {

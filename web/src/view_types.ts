@@ -3,6 +3,7 @@ import type { Context, Note, Shape } from "./types";
 
 export interface Comparison {
     schema?: "assay.comparison/1";
+    conclusion?: string;
     lens?: string;
     models?: ComparedModel[];
     measured?: MeasuredVerdict[];

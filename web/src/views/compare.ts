@@ -1,8 +1,9 @@
 // Several profiles side by side. The first is what the others are measured against.
 import { chart, figure, tabulate, type Chart } from "../charts";
 import { nameOf } from "../documents";
-import type { Cell, Child } from "../dom";
+import { h, type Cell, type Child } from "../dom";
 import type { Shown, Tone } from "../envelope";
+import { familyColor } from "../families";
 import * as f from "../format";
 import {
     byteAxis,
@@ -21,8 +22,9 @@ import {
 import { palette } from "../theme";
 import type { Profile, ProfileOperation } from "../types";
 import type { Comparison } from "../view_types";
-import { chip, choice, column, numbers, section, table, type Column } from "../ui";
+import { chip, choice, column, numbers, section, select, table, type Column } from "../ui";
 import { changedLayers, verdicts } from "./comparison";
+import { differenceView } from "./difference";
 import { measuredSeries } from "./latency";
 
 // Two results of one model need more than its name.
@@ -96,8 +98,20 @@ function withRatio(g: Figure, p: Profile, first: Profile): Child {
     return [g.show(v), ratio !== null && chip(toneOf(g, ratio), f.ratio(ratio))];
 }
 
+// Many models are rows, few are columns: either way the names stay in view.
+const MANY = 4;
+
+function totalsOfMany(list: Profile[], names: string[], there: Figure[]): HTMLElement {
+    const columns: Column<Profile>[] = [
+        column("Model", (p) => names[list.indexOf(p)]),
+        ...there.map((g) => numbers<Profile>(g.name, (p) => withRatio(g, p, list[0]))),
+    ];
+    return table("Figures side by side", columns, list);
+}
+
 function totals(list: Profile[], names: string[]): HTMLElement {
     const rows = figures.filter((g) => list.some((p) => f.isNumber(g.of(p))));
+    if (list.length > MANY) return totalsOfMany(list, names, rows);
     const columns: Column<Figure>[] = [
         column("", (g) => g.name),
         ...names.map((name, i) => numbers<Figure>(name, (g) => withRatio(g, list[i], list[0]))),
@@ -137,11 +151,75 @@ function ratioBars(
     return series;
 }
 
+// One figure at a time, a bar for each model.
+function ratiosOfMany(list: Profile[], names: string[], there: Figure[]): HTMLElement {
+    let now = there.find((g) => g.name === "FLOPs") ?? there[0];
+    const ratio = (p: Profile) => {
+        const base = now.of(list[0]);
+        return base ? (now.of(p) ?? 0) / base : 0;
+    };
+    const made: Chart = chart({
+        id: "compare-ratios",
+        title: `Relative to ${f.clip(names[0], 60)}`,
+        height: 70 + 26 * list.length,
+        note: "Right of 1 is more, left of it less; the scale is logarithmic.",
+        about: "A bar for each model: the figure relative to the first.",
+        controls: select(
+            "Figure",
+            there.map((g) => ({ id: g.name, text: g.name })),
+            now.name,
+            (id) => {
+                now = there.find((g) => g.name === id) ?? now;
+                made.redraw();
+            },
+        ),
+        option: () => ({
+            grid: frame(64, 8, 8),
+            xAxis: logAxis({ logBase: 2, axisLabel: { formatter: (v) => f.ratio(v) } }),
+            yAxis: rowAxis(names, {
+                axisLabel: { color: palette().text, width: 150, overflow: "truncate" },
+            }),
+            tooltip: itemTip((m) =>
+                tip(names[m.index], [
+                    [now.name, now.show(now.of(list[m.index]))],
+                    ["Ratio", f.ratio(m.value)],
+                ]),
+            ),
+            series: [
+                {
+                    type: "bar",
+                    barMaxWidth: 16,
+                    itemStyle: { color: palette().series[0] },
+                    data: list.map((p) => ({
+                        value: ratio(p) || null,
+                        label: { position: ratio(p) < 1 ? ("left" as const) : ("right" as const) },
+                    })),
+                    label: {
+                        show: true,
+                        color: palette().text,
+                        formatter: labelText((m) => f.ratio(m.value)),
+                    },
+                },
+            ],
+        }),
+        table: () =>
+            tabulate(list, [
+                ["Model", (p) => names[list.indexOf(p)]],
+                ...there.map((g): [string, (p: Profile) => Cell] => [
+                    g.name,
+                    (p) => g.show(g.of(p)),
+                ]),
+            ]),
+    });
+    return made.element;
+}
+
 function ratios(list: Profile[], names: string[]): HTMLElement {
     const [first, ...others] = list;
     const there = figures.filter(
         (g) => list.every((p) => f.isNumber(g.of(p))) && list.some((p) => g.of(p)),
     );
+    if (list.length > MANY && there.length) return ratiosOfMany(list, names, there);
     return figure({
         id: "compare-ratios",
         title: `Relative to ${f.clip(names[0], 60)}`,
@@ -208,17 +286,17 @@ function typesBy(list: Profile[], key: OperatorMetric["id"]): string[] {
 
 const MOST = 9; // of as many colours as stay apart
 function typeStacks(list: Profile[], key: OperatorMetric["id"]): BarSeriesOption[] {
-    const { series: colors, line } = palette();
+    const { line, card } = palette();
     const stack = (name: string, color: string, types: string[]): BarSeriesOption => ({
         type: "bar",
         name,
         stack: "all",
         barMaxWidth: 26,
-        itemStyle: { color },
+        itemStyle: { color, borderColor: card, borderWidth: 0.5 },
         data: list.map((p) => types.reduce((s, t) => s + typeValue(p, t, key), 0)),
     });
     const types = typesBy(list, key);
-    const first = types.slice(0, MOST).map((t, i) => stack(t, colors[i], [t]));
+    const first = types.slice(0, MOST).map((t) => stack(t, familyColor(t), [t]));
     return types.length > MOST ? [...first, stack("others", line, types.slice(MOST))] : first;
 }
 
@@ -348,6 +426,7 @@ export function compareSections(
         section(
             "comparison",
             "Side by side",
+            comparison?.conclusion && h("p", { class: "conclusion" }, comparison.conclusion),
             comparison && verdicts(comparison),
             totals(list, names),
             shown.graphs && ratios(list, names),
@@ -360,6 +439,7 @@ export function compareSections(
                   latencyChart(list, names),
               )
             : null,
+        differenceView(list, names, comparison, shown),
         changes && section("changes", "Changes", changes),
     ];
 }

@@ -5,13 +5,10 @@ import type { Shown } from "../envelope";
 import * as f from "../format";
 import { categoryAxis, frame, itemTip, legend, tickMs, tip, valueAxis } from "../plot";
 import type { Profile, ProfileKernel, ProfileLedger, ProfileTimeGroup } from "../types";
+import { timelineView } from "./timeline";
+import { waitingView } from "./waiting";
 import { code, column, longTable, numbers, section, soft, type Column } from "../ui";
 
-const groupKinds: [by: ProfileTimeGroup["by"], title: string][] = [
-    ["pattern", "Time by pattern"],
-    ["type", "Time by type"],
-    ["module", "Time by module"],
-];
 const spread = (g: ProfileTimeGroup): string =>
     f.isNumber(g.time_std_ms) ? ` ± ${f.ms(g.time_std_ms)}` : "";
 const groupColumns: Column<ProfileTimeGroup>[] = [
@@ -75,11 +72,18 @@ function runBar(l: ProfileLedger, run: number): HTMLElement {
     });
 }
 
-// Modules that lie deeper than two levels are left out.
+// Modules: a table for each of the first two levels, so that shares of one table never hold each
+// other.
+const groupTables: [title: string, is: (g: ProfileTimeGroup) => boolean][] = [
+    ["Time by pattern", (g) => g.by === "pattern"],
+    ["Time by type", (g) => g.by === "type"],
+    ["Time by module", (g) => g.by === "module" && g.name.split(".").length === 1],
+    ["Time by module, second level", (g) => g.by === "module" && g.name.split(".").length === 2],
+];
+
 function timeGroups(groups: ProfileTimeGroup[]): Child {
-    const isHigh = (g: ProfileTimeGroup) => g.by !== "module" || g.name.split(".").length <= 2;
-    return groupKinds.map(([by, title]) => {
-        const list = groups.filter((g) => g.by === by && isHigh(g));
+    return groupTables.map(([title, is]) => {
+        const list = groups.filter(is);
         if (!list.length) return null;
         const rows = longTable(title, groupColumns, list, { first: 12, what: "rows" });
         return [h("h3", null, title), rows];
@@ -102,6 +106,8 @@ export function ledgerView(p: Profile, shown: Shown): HTMLElement | null {
         "Time of a run",
         soft(said),
         shown.graphs && runBar(l, l.run_ms),
+        shown.graphs && timelineView(p),
+        waitingView(p, shown.details, shown.graphs),
         shown.details && timeGroups(l.groups ?? []),
         shown.details && kernels.length > 0 && engineKernels(kernels),
     );

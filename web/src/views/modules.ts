@@ -76,7 +76,7 @@ export interface Branch {
     layers: number;
     kind: string | undefined;
     children: Branch[] | undefined;
-    itemStyle?: { color: string };
+    itemStyle?: { color: string; borderColor?: string };
 }
 export const isBranch = (d: unknown): d is Branch =>
     typeof d === "object" && d !== null && "path" in d && "layers" in d;

@@ -10,12 +10,14 @@ import { batchesView } from "./batches";
 import { contextView } from "./context";
 import { devicesView } from "./devices";
 import { fusionView } from "./fusion";
+import { graphView } from "./graph";
 import { inventoryView } from "./inventory";
 import { latencyView } from "./latency";
 import { layersView } from "./layers";
 import { ledgerView } from "./ledger";
 import { memoryView } from "./memory";
 import { rooflineView } from "./roofline";
+import { startingView } from "./starting";
 import { summaryView } from "./summary";
 import { trainingView } from "./training";
 import { warningsView } from "./warnings";
@@ -24,11 +26,13 @@ import { workView } from "./work";
 
 const views: ((p: Profile, shown: Shown) => HTMLElement | null)[] = [
     watchView,
+    graphView,
     workView,
     rooflineView,
     latencyView,
     batchesView,
     ledgerView,
+    startingView,
     memoryView,
     devicesView,
     fusionView,

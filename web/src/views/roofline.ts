@@ -3,7 +3,7 @@
 // predicted ones where the roofline puts them. Without either there is no speed to show: then a
 // layer's FLOPs over its intensity, with the line between memory-bound and compute-bound.
 import { chart, tabulate, type TableData } from "../charts";
-import type { Cell, Child } from "../dom";
+import { h, type Cell, type Child } from "../dom";
 import type { Shown } from "../envelope";
 import * as f from "../format";
 import {
@@ -16,7 +16,9 @@ import {
     type PlotOption,
     type ScatterSeriesOption,
 } from "../plot";
-import { colorOf, palette } from "../theme";
+import { familyColor } from "../families";
+import { familyKeys } from "../graph/look";
+import { palette } from "../theme";
 import type { Profile, ProfileBottlenecks, ProfileLayer } from "../types";
 import { section, select, soft } from "../ui";
 
@@ -152,7 +154,7 @@ function scatter(name: string, all: Point[], rated: boolean): ScatterSeriesOptio
     const list = gather(all);
     const most = f.most([1, ...list.map((q) => q.layer.flops)]);
     const size = (q: Point | undefined) => 5 + 11 * Math.sqrt((q?.layer.flops ?? 0) / most);
-    const color = (q: Point | undefined) => colorOf("type:" + (q?.layer.type ?? "?"));
+    const color = (q: Point | undefined) => familyColor(q?.layer.type);
     return {
         type: "scatter",
         name,
@@ -337,7 +339,7 @@ function noteOf(rated: boolean, ran: boolean, limited: boolean): Child {
             ? "Hollow: predicted, on the ceilings or where the device's own times put them. "
             : "No ceilings are known here: assay machine measures those of this machine once, " +
               "assay map --hardware has those of a device. ",
-        "Size is the layer's FLOPs, colour its type.",
+        "Size is the layer's FLOPs, colour its family.",
     ];
 }
 
@@ -386,5 +388,6 @@ export function rooflineView(p: Profile, shown: Shown): HTMLElement | null {
         split(p.bottlenecks),
         limits.length > 1 && pick,
         made.element,
+        h("p", { class: "g-scale" }, familyKeys(layers.map((l) => l.type))),
     );
 }

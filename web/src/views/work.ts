@@ -16,9 +16,11 @@ import {
     type Mark,
     type TreemapSeriesOption,
 } from "../plot";
+import { familyColor } from "../families";
 import { colorOf, palette } from "../theme";
 import type { Profile, ProfileLayer } from "../types";
 import { choice, section } from "../ui";
+import { icicle } from "./icicle";
 import { branchesOf, isBranch, moduleTree, type Branch, type ModuleNode } from "./modules";
 
 interface Metric {
@@ -49,20 +51,24 @@ const SHADOW = {
     fontSize: 12,
 };
 
-// Colours tell neighbours apart: the first level has them, or the second when the first is one or
-// two large ones.
+// A module has one colour with all that is in it; a layer that stands alone has its family's.
 function coloured(list: Branch[]): Branch[] {
-    const total = list.reduce((s, d) => s + d.value, 0);
-    const paint = (d: Branch): Branch => ({
+    const inside = (d: Branch, color: string): Branch => ({
         ...d,
-        itemStyle: { color: colorOf("module:" + d.name) },
+        itemStyle: d.children ? { color, borderColor: color } : { color },
+        children: d.children?.map((c) => inside(c, color)),
     });
+    const paint = (d: Branch): Branch =>
+        inside(d, d.children || !d.kind ? colorOf("module:" + d.name) : familyColor(d.kind));
+    const total = list.reduce((sum, d) => sum + d.value, 0);
     const inner = list[0]?.children ?? [];
     const deep = inner.length > 1 && list[0].value > 0.8 * total;
     return list.map((d, i) =>
         deep && i === 0 ? { ...paint(d), children: inner.map(paint) } : paint(d),
     );
 }
+
+const LARGE = 0.03; // of the whole: a value fits into the box without being cut
 
 function breadcrumb(): TreemapSeriesOption["breadcrumb"] {
     const c = palette();
@@ -96,7 +102,9 @@ function treemap(name: string, root: ModuleNode, metric: Metric): TreemapSeriesO
             ...SHADOW,
             lineHeight: 15,
             overflow: "truncate",
-            formatter: labelText((m) => `${m.name}\n${metric.show(m.value)}`),
+            formatter: labelText((m) =>
+                m.value > LARGE * root.value ? `${m.name}\n${metric.show(m.value)}` : m.name,
+            ),
         },
         upperLabel: {
             show: true,
@@ -107,10 +115,7 @@ function treemap(name: string, root: ModuleNode, metric: Metric): TreemapSeriesO
         itemStyle: { borderColor: palette().card, borderWidth: 1, gapWidth: 1 },
         levels: [
             { itemStyle: { gapWidth: 3, borderWidth: 0 }, upperLabel: { show: false } },
-            {
-                itemStyle: { gapWidth: 1, borderColorSaturation: 0.5 },
-                colorSaturation: [0.35, 0.6],
-            },
+            { itemStyle: { gapWidth: 1 } },
             { itemStyle: { gapWidth: 1 } },
         ],
     };
@@ -125,18 +130,18 @@ function branchTip(m: Mark, root: ModuleNode, metric: Metric): HTMLElement {
     ]);
 }
 
-const DEEPEST = 4;
+// One level: shares of a table never hold each other.
 function moduleRows(root: ModuleNode, metric: Metric): TableData {
-    const rows: Cell[][] = [];
-    const walk = (n: ModuleNode, depth: number) => {
-        const children = [...n.children.values()].sort((a, b) => b.value - a.value);
-        for (const c of children) {
-            rows.push([c.path, c.layers, metric.show(c.value), shareOf(c.value, root.value)]);
-            if (depth < DEEPEST) walk(c, depth + 1);
-        }
-    };
-    walk(root, 1);
-    return { head: ["Module", "Layers", metric.text, "Share"], rows };
+    let top = root;
+    while (top.children.size === 1) [top] = top.children.values();
+    const children = [...top.children.values()].sort((a, b) => b.value - a.value);
+    const row = (c: ModuleNode): Cell[] => [
+        c.path,
+        c.layers,
+        metric.show(c.value),
+        shareOf(c.value, root.value),
+    ];
+    return { head: ["Module", "Layers", metric.text, "Share"], rows: children.map(row) };
 }
 
 function byModule(p: Profile, layers: ProfileLayer[], now: () => Metric): Chart {
@@ -181,12 +186,12 @@ function typeTotals(layers: ProfileLayer[], metric: Metric): TypeTotal[] {
     return [...by.values()].sort((a, b) => b.value - a.value || b.count - a.count);
 }
 
-function typeBars(list: TypeTotal[], total: number): BarSeriesOption {
+function typeBars(list: TypeTotal[]): BarSeriesOption {
     const c = palette();
     const bar = (t: TypeTotal) => ({
         name: t.type,
         value: t.value,
-        itemStyle: { color: colorOf("type:" + t.type), borderRadius: 2 },
+        itemStyle: { color: familyColor(t.type), borderRadius: 2 },
     });
     return {
         type: "bar",
@@ -194,12 +199,6 @@ function typeBars(list: TypeTotal[], total: number): BarSeriesOption {
         data: list.map(bar),
         showBackground: true,
         backgroundStyle: { color: c.faint },
-        label: {
-            show: true,
-            position: "right",
-            color: c.text,
-            formatter: labelText((m) => `${shareOf(m.value, total)}  ×${list[m.index].count}`),
-        },
     };
 }
 
@@ -220,15 +219,25 @@ function byOperator(layers: ProfileLayer[], now: () => Metric): Chart {
             const total = sumOf(all);
             const list = all.slice(0, BARS);
             return {
-                grid: frame(96, 4, 4, 4),
-                xAxis: valueAxis({ show: false }),
-                yAxis: rowAxis(
-                    list.map((t) => t.type),
+                grid: frame(8, 4, 4, 4),
+                xAxis: valueAxis({ show: false, max: total || 1 }), // the ground is 100 %
+                // Names on the left, shares on the right: no label lies on a bar.
+                yAxis: [
+                    rowAxis(
+                        list.map((t) => t.type),
+                        {
+                            axisLine: { show: false },
+                            axisLabel: { color: palette().text, width: 120, overflow: "truncate" },
+                        },
+                    ),
                     {
-                        axisLine: { show: false },
-                        axisLabel: { color: palette().text, width: 120, overflow: "truncate" },
+                        ...rowAxis(
+                            list.map((t) => `${shareOf(t.value, total)}  ×${t.count}`),
+                            { axisLine: { show: false }, axisLabel: { color: palette().text } },
+                        ),
+                        position: "right" as const,
                     },
-                ),
+                ],
                 tooltip: itemTip((m) =>
                     tip(m.name, [
                         [now().text, now().show(m.value)],
@@ -236,7 +245,7 @@ function byOperator(layers: ProfileLayer[], now: () => Metric): Chart {
                         ["Operators", f.whole(list[m.index].count)],
                     ]),
                 ),
-                series: [typeBars(list, total)],
+                series: [typeBars(list)],
             };
         },
         table: () => {
@@ -260,7 +269,16 @@ export function workView(p: Profile, shown: Shown): HTMLElement | null {
     const there = metrics.filter((m) => layers.some((l) => valueOf(l, m) > 0));
     if (!there.length) return null;
     let now = there.find((m) => m.id === "time_ms") ?? there[0];
-    const charts = [byModule(p, layers, () => now), byOperator(layers, () => now)];
+    const figures = () => ({
+        text: now.text,
+        show: now.show,
+        of: (l: ProfileLayer) => valueOf(l, now),
+    });
+    const charts = [
+        byModule(p, layers, () => now),
+        byOperator(layers, () => now),
+        icicle(p, layers, figures),
+    ];
     const pick = (id: Metric["id"]) => {
         now = there.find((m) => m.id === id) ?? now;
         charts.forEach((c) => c.redraw());
@@ -268,7 +286,8 @@ export function workView(p: Profile, shown: Shown): HTMLElement | null {
     const pairOf = h(
         "div",
         { class: "pair wide-left" },
-        charts.map((c) => c.element),
+        charts.slice(0, 2).map((c) => c.element),
     );
-    return section("work", "Cost breakdown", choice("Show by", there, now.id, pick), pairOf);
+    const pickers = choice("Show by", there, now.id, pick);
+    return section("work", "Cost breakdown", pickers, pairOf, charts[2].element);
 }
