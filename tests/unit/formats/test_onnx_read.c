@@ -893,7 +893,7 @@ static void test_sniff(void **state)
         {"hello world\n", 12, ASSAY_ERR_MALFORMED, "text"},
         {"{\"a\": 1}", 8, ASSAY_ERR_MALFORMED, "text"},
         {"PK\3\4abc", 7, ASSAY_ERR_UNSUPPORTED, "torch.onnx.export"},
-        {"\x89HDF\r\n\x1a\n", 8, ASSAY_ERR_UNSUPPORTED, "HDF5"},
+        {"\x89HDF\r\n\x1a\n", 8, ASSAY_ERR_UNSUPPORTED, "keras"},
         {"\x1c\0\0\0TFL3", 8, ASSAY_ERR_UNSUPPORTED, "tflite"},
         {"GGUF\3\0\0\0", 8, ASSAY_ERR_UNSUPPORTED, "GGUF"},
         {"\2\0\0\0\0\0\0\0{}", 10, ASSAY_ERR_UNSUPPORTED, "safetensors"},
