@@ -9,7 +9,7 @@
 enum {
     KERAS_MAX_DEPTH = 32, /* models and wrappers within each other */
     KERAS_MAX_LAYERS = 1 << 16,
-    KERAS_MAX_PORTS = 1024, /* inputs or outputs of a layer */
+    KERAS_MAX_PORTS = 256, /* inputs or outputs of a layer */
     KERAS_MAX_JSON = 64 << 20,
     KERAS_MAX_WINDOW = 1 << 20, /* kernels, strides */
     KERAS_LIST = 64,            /* whole numbers of a setting */

@@ -103,6 +103,8 @@ static assay_status functional_inputs(keras_reader *r, keras_layer *l, ir_t *in,
         return err_no_memory(r->f.err);
     TRY(keras_open_model(r, l));
     keras_collect(l->inner, l->inner->inputs, refs);
+    if (refs->full)
+        return keras_fail_model(r, l->name, "more than 256 inputs");
     for (uint32_t i = 0; i < refs->n; i++) {
         const call_site *s = keras_site_of(l->inner, &refs->list[i]);
         in[i] = s ? input_shape(s->l->config) : keras_unknown_shape(IR_FLOAT32);

@@ -33,6 +33,7 @@ typedef struct found_refs {
     ref list[KERAS_MAX_PORTS];
     str keys[KERAS_MAX_PORTS];
     uint32_t n;
+    bool full; /* there are more than KERAS_MAX_PORTS */
     const json_value *args, *positional;
 } found_refs;
 

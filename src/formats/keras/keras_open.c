@@ -154,9 +154,12 @@ static void collect(const keras_model *m, const json_value *v, str key, unsigned
 {
     ref r;
     uint32_t n;
-    if (!v || depth > REF_DEPTH || out->n == KERAS_MAX_PORTS)
+    if (!v || depth > REF_DEPTH || out->full)
         return;
     if (read_ref(v, &r) && map_get(&m->by_name, r.layer) != MAP_NONE) {
+        out->full = out->n == KERAS_MAX_PORTS;
+        if (out->full)
+            return;
         out->keys[out->n] = key;
         out->list[out->n++] = r;
         return;
@@ -203,6 +206,7 @@ static void collect_old(const keras_model *m, const json_value *v, found_refs *o
 void keras_refs_of(const keras_model *m, const json_value *spec, found_refs *out)
 {
     out->n = 0;
+    out->full = false;
     out->args = out->positional = NULL;
     if (spec->kind == JSON_OBJECT) {
         out->positional = keras_get(spec, "args");
@@ -307,6 +311,8 @@ assay_status keras_open_model(keras_reader *r, keras_layer *of)
         if (!spec)
             continue;
         keras_refs_of(m, spec, refs);
+        if (refs->full)
+            return keras_fail_model(r, m->sites.items[i].l->name, "more than 256 inputs");
         note_wanted(m, refs);
     }
     for (uint32_t i = 0; m->sequential && i + 1 < m->layers.n; i++) {

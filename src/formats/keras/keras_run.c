@@ -189,7 +189,10 @@ static assay_status take_inputs(running *x, const ir_t *in, uint32_t n)
 {
     found_refs *refs = &x->refs;
     refs->n = 0;
+    refs->full = false;
     keras_collect(x->m, x->m->inputs, refs);
+    if (refs->full)
+        return keras_fail_model(x->r, STR("model"), "more than 256 inputs");
     for (uint32_t i = 0; i < refs->n; i++) {
         const call_site *s = keras_site_of(x->m, &refs->list[i]);
         if (!s || i >= n)
@@ -204,7 +207,10 @@ static assay_status give_outputs(running *x, ir_t *out, uint32_t *n_out)
 {
     found_refs *refs = &x->refs;
     refs->n = *n_out = 0;
+    refs->full = false;
     keras_collect(x->m, x->m->outputs, refs);
+    if (refs->full)
+        return keras_fail_model(x->r, STR("model"), "more than 256 outputs");
     for (uint32_t i = 0; i < refs->n; i++) {
         const call_site *s = keras_site_of(x->m, &refs->list[i]);
         uint32_t at = s ? (uint32_t)(s - x->m->sites.items) : 0;

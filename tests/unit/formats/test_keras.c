@@ -301,18 +301,16 @@ static void try_bytes(const uint8_t *p, size_t n)
     ir_model_free(m);
 }
 
-static void survives_damage_of(const char *path, size_t n_masks)
+static void survives_damage_of(const char *path, uint8_t mask)
 {
-    static const uint8_t masks[] = {0xff, 0x01};
-    enum { STEP = 13 };
+    enum { STEP = 29 };
     size_t n;
     uint8_t *p = load_file(path, &n);
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < n_masks; k++) {
-            p[i] ^= masks[k];
-            try_bytes(p, n);
-            p[i] ^= masks[k];
-        }
+    for (size_t i = 0; i < n; i++) {
+        p[i] ^= mask;
+        try_bytes(p, n);
+        p[i] ^= mask;
+    }
     for (size_t i = 0; i < n; i += STEP)
         try_bytes(p, i);
     free(p);
@@ -321,11 +319,11 @@ static void survives_damage_of(const char *path, size_t n_masks)
 static void survives_damage(void **state)
 {
     (void)state;
-    survives_damage_of("tests/data/keras/tiny.h5", 2);
-    survives_damage_of("tests/data/keras/tiny.keras", 1);
-    survives_damage_of("tests/data/keras/latest.h5", 1);
-    survives_damage_of("tests/data/keras/graph_2.json", 1);
-    survives_damage_of("tests/data/keras/graph_3.json", 1);
+    survives_damage_of("tests/data/keras/tiny.h5", 0xff);
+    survives_damage_of("tests/data/keras/tiny.keras", 0x01);
+    survives_damage_of("tests/data/keras/latest.h5", 0x80);
+    survives_damage_of("tests/data/keras/graph_2.json", 0x01);
+    survives_damage_of("tests/data/keras/graph_3.json", 0xff);
 }
 
 /* ---- weights stay where they are ---- */
