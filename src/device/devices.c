@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "base/csv.h"
 #include "base/embedded.h"
 #include "base/file.h"
 #include "base/sbuf.h"
@@ -107,6 +108,11 @@ static const column columns[] = {
     NUMBER("bf16_tflops", peak[DEVICE_BF16], 1e12),
     NUMBER("fp8_tflops", peak[DEVICE_FP8], 1e12),
     NUMBER("int8_tops", peak[DEVICE_INT8], 1e12),
+    NUMBER("fp4_tflops", fp4, 1e12),
+    NUMBER("units", units, 1),
+    NUMBER("clock_mhz", clock_hz, 1e6),
+    NUMBER("cache_mib", cache_bytes, 1024.0 * 1024),
+    NUMBER("link_gbs", link, 1e9),
     NUMBER("memory_gib", memory_bytes, 1024.0 * 1024 * 1024),
     NUMBER("bandwidth_gbs", bandwidth, 1e9),
     NUMBER("tdp_w", power_w, 1),
@@ -185,94 +191,29 @@ assay_status device_add(device_list *list, device *d, const char *shown, assay_e
 
 /* ---- CSV ---- */
 
-typedef struct csv {
-    const char *at, *end;
-    const char *shown;
-    arena *arena;
-} csv;
-
-/* Where the field that begins here with a quote ends: at its last quote, or at the end of the text. */
-static const char *closing_quote(const csv *c)
-{
-    const char *p = c->at + 1;
-    while (p < c->end && (*p != '"' || (p + 1 < c->end && p[1] == '"')))
-        p += *p == '"' ? 2 : 1;
-    return p < c->end ? p : c->end;
-}
-
-/* A quoted field; the quotes that are doubled inside stand once in a copy. */
-static bool quoted_field(csv *c, str *out)
-{
-    const char *end = closing_quote(c);
-    char *copy = arena_alloc(c->arena, (size_t)(end - c->at) + 1);
-    uint32_t n = 0;
-    if (!copy || end == c->end)
-        return false;
-    for (const char *p = c->at + 1; p < end; p += *p == '"' ? 2 : 1)
-        copy[n++] = *p;
-    *out = (str){copy, n};
-    c->at = end + 1;
-    return true;
-}
-
-/* Fields of one line; the count, or -1 for a quote that does not end or too many fields. */
-static int csv_line(csv *c, str out[COLUMNS_MAX])
-{
-    for (int n = 0; n < COLUMNS_MAX; n++) {
-        const char *from = c->at;
-        if (c->at < c->end && *c->at == '"') {
-            if (!quoted_field(c, &out[n]))
-                return -1;
-        } else {
-            while (c->at < c->end && *c->at != ',' && *c->at != '\n' && *c->at != '\r')
-                c->at++;
-            out[n] = (str){from, (uint32_t)(c->at - from)};
-        }
-        if (c->at < c->end && *c->at == ',') {
-            c->at++;
-            continue;
-        }
-        while (c->at < c->end && (*c->at == '\r' || *c->at == '\n'))
-            c->at++;
-        return n + 1;
-    }
-    return -1;
-}
-
-static void skip_remarks(csv *c)
-{
-    while (c->at < c->end && (*c->at == '#' || *c->at == '\n' || *c->at == '\r')) {
-        while (c->at < c->end && *c->at != '\n')
-            c->at++;
-        if (c->at < c->end)
-            c->at++;
-    }
-}
-
-static assay_status csv_row(csv *c, const str *titles, int n_titles, device_list *out,
-                            assay_error *err)
+static assay_status csv_row(csv *c, const str *titles, int n_titles, const char *shown,
+                            device_list *out, assay_error *err)
 {
     str cells[COLUMNS_MAX];
     device d = {0};
-    int n = csv_line(c, cells);
+    int n = csv_line(c, cells, COLUMNS_MAX);
     if (n != n_titles)
         return err_fail(err, ASSAY_ERR_MALFORMED,
-                        "%s: a row does not have the %d fields of the header", c->shown, n_titles);
+                        "%s: a row does not have the %d fields of the header", shown, n_titles);
     for (int i = 0; i < n; i++)
-        TRY(device_set(&d, titles[i], cells[i], c->shown, out->arena, err));
-    return device_add(out, &d, c->shown, err);
+        TRY(device_set(&d, titles[i], cells[i], shown, out->arena, err));
+    return device_add(out, &d, shown, err);
 }
 
 assay_status devices_csv(str text, const char *shown, device_list *out, assay_error *err)
 {
-    csv c = {.at = text.p, .end = text.p + text.n, .shown = shown, .arena = out->arena};
+    csv c = csv_of(text, out->arena);
     str titles[COLUMNS_MAX];
-    skip_remarks(&c);
-    int n = c.at < c.end ? csv_line(&c, titles) : -1;
+    int n = csv_more(&c) ? csv_line(&c, titles, COLUMNS_MAX) : -1;
     if (n < 1)
         return err_fail(err, ASSAY_ERR_MALFORMED, "%s: no header row", shown);
-    for (skip_remarks(&c); c.at < c.end; skip_remarks(&c))
-        TRY(csv_row(&c, titles, n, out, err));
+    while (csv_more(&c))
+        TRY(csv_row(&c, titles, n, shown, out, err));
     return ASSAY_OK;
 }
 
