@@ -68,8 +68,12 @@ static str read_all(const char *path, arena *a)
 typedef struct names {
     const char *table, *ours;
 } names;
-static const names gpus[] = {{"a100_sxm", "a100-80"}, {"h100_sxm", "h100-sxm"}, {"b200_sxm", "b200"},
-                             {"b300_sxm", "b300"},    {"gb200", "gb200"},       {"b60", "arc-pro-b60"},
+static const names gpus[] = {{"a100_sxm", "a100-80"},
+                             {"h100_sxm", "h100-sxm"},
+                             {"b200_sxm", "b200"},
+                             {"b300_sxm", "b300"},
+                             {"gb200", "gb200"},
+                             {"b60", "arc-pro-b60"},
                              {"rtx_pro_6000_server", "rtx-pro-6000"}};
 
 static const device *find_device(const bench *b, str gpu)
@@ -150,7 +154,8 @@ static sample read_sample(const header *h, const str *cells, kernel_family f, co
                      .kv_bytes = str_is(cell(h, cells, "kv_cache_dtype"), "fp8") ? 1 : 2,
                      .tokens = number(h, cells, "num_tokens"),
                      .hidden = number(h, cells, "hidden_size"),
-                     .inner = number(h, cells, "inter_size") / fmax(number(h, cells, "moe_tp_size"), 1),
+                     .inner = number(h, cells, "inter_size") /
+                              fmax(number(h, cells, "moe_tp_size"), 1),
                      .topk = number(h, cells, "topk"),
                      .experts = number(h, cells, "num_experts"),
                      .shares = number(h, cells, "moe_ep_size"),
@@ -184,8 +189,9 @@ static table *find_table(bench *b, const table *like)
 {
     for (uint32_t i = 0; i < b->n; i++) {
         table *t = &b->tables[i];
-        if (t->family == like->family && str_eq(t->gpu, like->gpu) && str_eq(t->dtype, like->dtype) &&
-            str_eq(t->kernel, like->kernel) && str_eq(t->version, like->version))
+        if (t->family == like->family && str_eq(t->gpu, like->gpu) &&
+            str_eq(t->dtype, like->dtype) && str_eq(t->kernel, like->kernel) &&
+            str_eq(t->version, like->version))
             return t;
     }
     if (b->n == TABLES)
@@ -197,10 +203,9 @@ static table *find_table(bench *b, const table *like)
 static void read_line(bench *b, const header *h, const str *cells, kernel_family f)
 {
     str type = dtype_of(h, cells, f), framework = cell(h, cells, "framework");
-    const kernel_dtype *t = kernel_dtype_find(f == KERNEL_PREFILL || f == KERNEL_DECODE ||
-                                                      f == KERNEL_COLLECTIVE
-                                                  ? STR("bfloat16")
-                                                  : type);
+    const kernel_dtype *t = kernel_dtype_find(
+        f == KERNEL_PREFILL || f == KERNEL_DECODE || f == KERNEL_COLLECTIVE ? STR("bfloat16")
+                                                                            : type);
     str kernel = cell(h, cells, "kernel");
     if (f == KERNEL_COLLECTIVE) {
         kernel = cell(h, cells, "collective");
@@ -318,8 +323,9 @@ static bool same_type(str a, str b)
     return str_eq(a, b) || (like && str_is(a, like));
 }
 
-#define OTHER_TYPE   0.2 /* weight of tables of another number type */
+#define OTHER_TYPE   0.2  /* weight of tables of another number type */
 #define POOLED_PRIOR 0.06 /* of the rows' weight */
+#define USELESS      0.8  /* mean error of a generation left out: such a pooled row is not kept */
 enum { DTYPE_TERMS = 6 };
 static const char *const pooled_types[] = {"fp8", "fp8_block", "nvfp4"};
 
@@ -416,8 +422,7 @@ static void leave_generation_out(bench *b, kernel_family f, int g)
     }
     if (n)
         printf("  %-10s generation %-22s left out: median %5.1f %%  (target 20)\n",
-               kernel_family_name(f), generations[g][0],
-               100 * fit_quantile(off, (uint32_t)n, 0.5));
+               kernel_family_name(f), generations[g][0], 100 * fit_quantile(off, (uint32_t)n, 0.5));
     free(off);
 }
 
@@ -449,6 +454,12 @@ static bool first_of_kind(const bench *b, uint32_t k)
     return true;
 }
 
+/* At most 150 numbers per GPU and family: small tables of rare kernels are measured here and not kept. */
+static bool is_kept(const table *t)
+{
+    return t->family != KERNEL_MOE || t->rows.n >= 3000 || str_is(t->gpu, "b60");
+}
+
 static void print_rows(bench *b)
 {
     printf("family,device,dtype,kernel,framework,version,rows,groups,mean_error,median_error,low,"
@@ -456,14 +467,18 @@ static void print_rows(bench *b)
     for (uint32_t k = 0; k < b->n; k++) {
         const table *t = &b->tables[k];
         char framework[64];
+        if (!is_kept(t))
+            continue;
         snprintf(framework, sizeof framework, STR_FMT, STR_ARG(t->framework));
         print_row(t, t->d->id.p, t->kernel, framework, t->version, &t->fit);
     }
     for (uint32_t k = 0; k < b->n; k++) {
         fit_result r;
-        if (first_of_kind(b, k) && pool(b, &b->tables[k], -2, &r))
+        if (first_of_kind(b, k) && pool(b, &b->tables[k], -2, &r) && r.groups > 1 &&
+            r.mean_error < USELESS)
             print_row(&b->tables[k], "*",
-                      b->tables[k].family == KERNEL_COLLECTIVE ? b->tables[k].kernel : STR("pooled"),
+                      b->tables[k].family == KERNEL_COLLECTIVE ? b->tables[k].kernel
+                                                               : STR("pooled"),
                       "all of the above", STR("-"), &r);
     }
 }
@@ -472,8 +487,9 @@ typedef struct bar {
     kernel_family family;
     double all, each;
 } bar;
-static const bar bars[] = {{KERNEL_GEMM, 10, 14},    {KERNEL_PREFILL, 12, 18}, {KERNEL_DECODE, 12, 18},
-                           {KERNEL_ENCODER, 12, 18}, {KERNEL_MOE, 0, 0},       {KERNEL_COLLECTIVE, 0, 0}};
+static const bar bars[] = {{KERNEL_GEMM, 10, 14},   {KERNEL_PREFILL, 12, 18},
+                           {KERNEL_DECODE, 12, 18}, {KERNEL_ENCODER, 12, 18},
+                           {KERNEL_MOE, 0, 0},      {KERNEL_COLLECTIVE, 0, 0}};
 
 /* Tables of one GPU and type that differ in the kernel are one for the target. */
 static bool report_family(const bench *b, const bar *t)
@@ -491,11 +507,12 @@ static bool report_family(const bench *b, const bar *t)
                 same_rows += b->tables[i].rows.n;
             }
         bool judged = !str_is(x->gpu, "b60");
-        printf("  %-10s %-20.*s %-17.*s %-26.26s %6u rows %4u groups %2u terms  mean %5.1f %%  median "
-               "%5.1f %%  80 %% in [%.2f, %.2f]%s\n",
-               kernel_family_name(t->family), (int)x->gpu.n, x->gpu.p, (int)x->dtype.n, x->dtype.p,
-               x->kernel.p, x->rows.n, x->fit.groups, x->fit.n_terms, 100 * x->fit.mean_error,
-               100 * x->fit.median_error, x->fit.low, x->fit.high, judged ? "" : "  (not judged)");
+        printf(
+            "  %-10s %-20.*s %-17.*s %-26.26s %6u rows %4u groups %2u terms  mean %5.1f %%  median "
+            "%5.1f %%  80 %% in [%.2f, %.2f]%s\n",
+            kernel_family_name(t->family), (int)x->gpu.n, x->gpu.p, (int)x->dtype.n, x->dtype.p,
+            x->kernel.p, x->rows.n, x->fit.groups, x->fit.n_terms, 100 * x->fit.mean_error,
+            100 * x->fit.median_error, x->fit.low, x->fit.high, judged ? "" : "  (not judged)");
         if (!judged)
             continue;
         sum += x->fit.mean_error * x->rows.n;

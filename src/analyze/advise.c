@@ -279,8 +279,8 @@ static bool say_precision_mapped(advise *a, const char *precision)
     if (!now || !then || now->batch != then->batch || !(then->latency_ms > 0))
         return false;
     double ratio = now->latency_ms / then->latency_ms;
-    sbuf_printf(&a->why, "On " STR_FMT " at batch %lld the roofline gives ",
-                STR_ARG(m->hardware[0].id), (long long)now->batch);
+    sbuf_printf(&a->why, "On " STR_FMT " at batch %lld, expect ", STR_ARG(m->hardware[0].id),
+                (long long)now->batch);
     advise_number(&a->why, now->latency_ms, 3);
     sbuf_puts(&a->why, " ms at fp32 and ");
     advise_number(&a->why, then->latency_ms, 3);

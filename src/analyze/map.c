@@ -12,6 +12,8 @@ typedef struct mapper {
     profile_mapping *out;
     roofline_slice *slices[ROOFLINE_WIDTHS]; /* [n_batches] */
     str *names, *types;                      /* [n_layers] copies in the profile */
+    const runtime *runtime;                  /* of the device at hand, and its coefficients */
+    const runtime_row *row;                  /* NULL: there are none */
     assay_error *err;
 } mapper;
 
@@ -71,7 +73,8 @@ static void judge_time(mapping_row *r, const roofline_slice *s, const device *d,
     int most = 0;
     for (int b = 1; b < BOUNDS; b++)
         most = t.by_bound[b] > t.by_bound[most] ? b : most;
-    r->latency_ms = t.seconds * 1e3;
+    r->limit_ms = t.seconds * 1e3;
+    r->latency_ms = r->limit_ms;
     r->throughput = t.seconds > 0 ? (double)s->batch / t.seconds : 0;
     r->energy_j = d->power_w * t.seconds / (double)s->batch;
     r->bound = roofline_bound_name((roofline_bound)most);
@@ -89,6 +92,38 @@ static double ratio(double part, double whole)
     return whole > 0 ? part / whole : 1;
 }
 
+static void slow_down(mapping_row *r, double slower, double flops, double peak)
+{
+    r->latency_ms *= slower;
+    r->throughput /= slower;
+    r->energy_j *= slower;
+    r->percent_of_peak = percent(flops, r->latency_ms / 1e3 * peak);
+    r->speed = band_word(band_of(BAND_SPEED, r->latency_ms));
+}
+
+static void put_interval(mapping_row *r, double low_ms, double high_ms)
+{
+    r->latency_low_ms = low_ms;
+    r->latency_high_ms = high_ms;
+    r->imprecise = high_ms > low_ms * MAP_PRECISE;
+}
+
+/* Puts the expectation of the runtime in the roofline's place. */
+static void expect_time(const mapper *x, mapping_row *r, const device *d, device_precision p,
+                        const roofline_slice *s)
+{
+    double rates[RUNTIME_TERMS];
+    const double *terms = s->terms[x->runtime->way];
+    if (!x->row || !s->model->terms || !(r->limit_ms > 0))
+        return;
+    runtime_rates(d, p, rates);
+    double limit = runtime_limit(rates, terms);
+    runtime_time t = runtime_predict(x->row, x->runtime, rates, terms, limit);
+    slow_down(r, t.seconds * 1e3 / r->latency_ms, s->flops, d->peak[p]);
+    put_interval(r, t.low_s * 1e3, t.high_s * 1e3);
+    r->limit_ms = limit * 1e3;
+}
+
 /* Puts the calibrated time in the roofline's place. Another precision of the device is slower than its roofline
  * by as much as fp32 is: that is an estimate, and has no interval. */
 static void calibrate(const mapper *x, mapping_row *r, const device *d, device_precision p,
@@ -100,16 +135,9 @@ static void calibrate(const mapper *x, mapping_row *r, const device *d, device_p
     if (!c || c->hardware != r->hardware || !(c->seconds[batch] > 0))
         return;
     roofline_run(&x->slices[roofline_width_of(DEVICE_FP32)][batch], d, DEVICE_FP32, &t);
-    double slower = ratio(c->seconds[batch], t.seconds);
-    r->latency_ms *= slower;
-    r->throughput /= slower;
-    r->energy_j *= slower;
-    r->percent_of_peak = percent(s->flops, r->latency_ms / 1e3 * d->peak[p]);
-    r->speed = band_word(band_of(BAND_SPEED, r->latency_ms));
-    if (p != DEVICE_FP32)
-        return;
-    r->latency_low_ms = r->latency_ms * c->low;
-    r->latency_high_ms = r->latency_ms * c->high;
+    slow_down(r, ratio(c->seconds[batch], t.seconds), s->flops, d->peak[p]);
+    if (p == DEVICE_FP32)
+        put_interval(r, r->latency_ms * c->low, r->latency_ms * c->high);
 }
 
 static void one_row(mapper *x, uint32_t hardware, device_precision p, uint32_t batch)
@@ -123,7 +151,10 @@ static void one_row(mapper *x, uint32_t hardware, device_precision p, uint32_t b
         judge_training(r, s, d, p);
     judge_memory(r, s, d);
     judge_time(r, s, d, p);
-    calibrate(x, r, d, p, batch);
+    if (x->o->calibrated && x->o->calibrated->hardware == hardware)
+        calibrate(x, r, d, p, batch);
+    else
+        expect_time(x, r, d, p, s);
 }
 
 /* Most devices are as fast in bf16 as in fp16: rows of the same width and peak are the same. */
@@ -195,6 +226,23 @@ static void choose_precision(mapper *x, uint32_t hardware, uint32_t first_row)
     }
 }
 
+/* A machine that was measured but not calibrated has peaks of its own and no rows: it counts as its class. */
+static void choose_runtime(mapper *x, const device *d, mapping_hardware *h)
+{
+    bool calibrated = x->o->calibrated &&
+                      &x->o->devices->rows.items[x->o->calibrated->hardware] == d;
+    x->runtime = x->o->runtime ? x->o->runtime : runtime_default(d);
+    x->row = x->o->runtimes && !calibrated ? runtime_row_for(x->o->runtimes, d, x->runtime) : NULL;
+    h->basis = calibrated ? "calibrated" : "roofline";
+    if (!x->row || !x->m->terms)
+        return;
+    h->runtime = x->runtime->name;
+    h->basis = !x->runtime->validated ? "not validated" : x->row->own ? "measured" : "class";
+    h->software = str_copy(x->p->arena, x->row->software);
+    h->basis_rows = x->row->rows;
+    h->basis_error = x->row->median_error;
+}
+
 static void one_device(mapper *x, uint32_t i)
 {
     const device *d = &x->o->devices->rows.items[i];
@@ -209,6 +257,7 @@ static void one_device(mapper *x, uint32_t i)
                                              .bandwidth = d->bandwidth,
                                              .power_w = d->power_w,
                                              .overhead_s = d->overhead_s};
+    choose_runtime(x, d, &x->out->hardware[i]);
     for (int p = 0; p < DEVICE_PRECISIONS; p++) {
         if (!wanted(x->o, p))
             continue;
@@ -246,7 +295,7 @@ static void calibrate_layer(const map_calibrated *c, uint32_t step, mapping_laye
     l->bound = ms > 0 ? l->bound : "folded";
 }
 
-/* Where the time of a device's first row goes. */
+/* Where the time of a device's first row goes: what it takes beyond the limit is spread by the limit's shares. */
 static void list_layers(mapper *x, const mapping_row *r, mapping_layer *list)
 {
     const device *d = &x->o->devices->rows.items[r->hardware];
@@ -254,15 +303,21 @@ static void list_layers(mapper *x, const mapping_row *r, mapping_layer *list)
     device_precision p = device_precision_find(str_of(r->precision));
     const roofline_slice *s = &x->slices[roofline_width_of(p)][0];
     const roofline_layer *l = s->model->layers;
+    bool calibrated = p == DEVICE_FP32 && c && c->hardware == r->hardware;
+    roofline_time all;
+    roofline_run(s, d, p, &all);
+    double slower = calibrated ? 1 : ratio(r->latency_ms, all.seconds * 1e3);
     for (uint32_t i = 0; i < s->model->n_layers; i++) {
         roofline_layer_time t = roofline_one(s, i, d, p);
+        t.seconds *= slower;
+        t.share_of_peak /= slower;
         list[i] = (mapping_layer){.device = x->out->hardware[r->hardware].id,
                                   .name = x->names[i],
                                   .type = x->types[i],
                                   .time_ms = t.seconds * 1e3,
                                   .percent_of_peak = t.share_of_peak * 100,
                                   .bound = roofline_bound_name(t.bound)};
-        if (p == DEVICE_FP32 && c && c->hardware == r->hardware)
+        if (calibrated)
             calibrate_layer(c, l[i].step, &list[i]);
     }
 }

@@ -18,6 +18,7 @@
 #include "profile/mapping.h"
 
 #define MAP_HEAD_ROOM 0.8 /* of the memory may be used */
+#define MAP_PRECISE   2.0 /* an interval that spans a larger factor is imprecise */
 
 typedef struct map_goal_row map_goal_row;
 
@@ -38,6 +39,8 @@ typedef struct map_options {
     const map_goal_row *goal;
     double limit;
     const map_calibrated *calibrated; /* or NULL */
+    const runtime_table *runtimes;    /* or NULL: times are the roofline's */
+    const runtime *runtime;           /* NULL: the default of each device */
 } map_options;
 
 /* "latency", "throughput:1000", "memory:8GiB", "power:75W", "energy:2J". */

@@ -115,6 +115,18 @@ static bool any_known(const profile_mapping *m, const map_goal_row *h)
     return false;
 }
 
+/* An expectation is a tie when its interval overlaps that of the better row before it, of the same batch. */
+static void mark_ties(profile_mapping *m, const uint32_t *front)
+{
+    for (uint32_t i = 1; i < m->n_pareto; i++) {
+        const mapping_row *before = &m->rows[front[i - 1]];
+        mapping_row *r = &m->rows[front[i]];
+        r->tie = r->batch == before->batch && r->latency_high_ms > 0 &&
+                 before->latency_high_ms > 0 && r->latency_low_ms <= before->latency_high_ms &&
+                 before->latency_low_ms <= r->latency_high_ms;
+    }
+}
+
 assay_status map_pareto(profile_mapping *m, const map_options *o, arena *scratch, arena *keep,
                         assay_error *err)
 {
@@ -128,7 +140,7 @@ assay_status map_pareto(profile_mapping *m, const map_options *o, arena *scratch
         return err_no_memory(err);
     for (uint32_t i = 0; i < m->n_rows; i++) {
         double x = g->value(m, &m->rows[i]), y = h->value(m, &m->rows[i]);
-        if (!m->rows[i].fits || (o->limit > 0 && x > g->limit(o->limit)))
+        if (!m->rows[i].fits || m->rows[i].imprecise || (o->limit > 0 && x > g->limit(o->limit)))
             continue;
         if (x < 0 || y < 0)
             m->n_no_power++;
@@ -143,6 +155,7 @@ assay_status map_pareto(profile_mapping *m, const map_options *o, arena *scratch
         m->rows[c[i].row].pareto = true;
         front[m->n_pareto++] = c[i].row;
     }
+    mark_ties(m, front);
     m->pareto = front;
     m->goal = g->name;
     m->against = h->name;

@@ -72,6 +72,10 @@ bool roofline_narrow(roofline_model *m, arena *a)
     for (uint32_t i = 0; i < m->n_layers; i++)
         narrow_line(m->layers[i].bytes[0], m->layers[i].bytes[1], m->layers[i].bytes[2]);
     m->weights_bytes[2] = narrower(m->weights_bytes[0], m->weights_bytes[1]);
+    for (uint32_t t = 0; m->terms && t < RUNTIME_WAYS * RUNTIME_TERMS; t++)
+        narrow_line(m->terms[0][t / RUNTIME_TERMS][t % RUNTIME_TERMS],
+                    m->terms[1][t / RUNTIME_TERMS][t % RUNTIME_TERMS],
+                    m->terms[2][t / RUNTIME_TERMS][t % RUNTIME_TERMS]);
     return true;
 }
 
@@ -97,6 +101,9 @@ void roofline_fix(roofline_model *m, int64_t batch)
         for (uint32_t s = 0; m->live[w] && s < m->n_steps; s++)
             make_level(m->live[w][s]);
     make_level(m->saved_bytes);
+    for (uint32_t t = 0; m->terms && t < ROOFLINE_WIDTHS * RUNTIME_WAYS * RUNTIME_TERMS; t++)
+        make_level(m->terms[t / (RUNTIME_WAYS * RUNTIME_TERMS)][t / RUNTIME_TERMS % RUNTIME_WAYS]
+                           [t % RUNTIME_TERMS]);
 }
 
 static bool grows(const roofline_line v)
@@ -217,6 +224,11 @@ int64_t roofline_largest(const roofline_model *m, uint32_t width, bool training,
 
 enum { SLICE_ARRAYS = 8 };
 
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 static void fill_slice(roofline_slice *out, const roofline_model *m)
 {
     for (uint32_t i = 0; i < out->n; i++) {
@@ -260,13 +272,11 @@ bool roofline_slice_make(const roofline_model *m, int64_t batch, uint32_t width,
                             .n = kinds,
                             .weights_bytes = m->weights_bytes[width]};
     fill_slice(out, m);
+    for (uint32_t t = 0; m->terms && t < RUNTIME_WAYS * RUNTIME_TERMS; t++)
+        out->terms[t / RUNTIME_TERMS][t % RUNTIME_TERMS] = larger(
+            at_batch(m->terms[width][t / RUNTIME_TERMS][t % RUNTIME_TERMS], batch), 0);
     out->activations_bytes = roofline_inference_bytes(m, batch, width) - out->weights_bytes;
     return true;
-}
-
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
 }
 
 void roofline_run(const roofline_slice *s, const device *d, device_precision p, roofline_time *out)

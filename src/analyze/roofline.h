@@ -13,6 +13,7 @@
 #ifndef ANALYZE_ROOFLINE_H
 #define ANALYZE_ROOFLINE_H
 
+#include "analyze/terms.h"
 #include "base/error.h"
 #include "device/devices.h"
 #include "profile/profile.h"
@@ -43,9 +44,10 @@ struct roofline_model {
     roofline_line *live[ROOFLINE_WIDTHS]; /* [n_steps] bytes of activations at each step */
     uint32_t n_steps;
     double weights_bytes[ROOFLINE_WIDTHS];
-    roofline_line saved_bytes;    /* kept for the backward pass, in float32 */
-    double parameters;            /* trainable */
-    int64_t fixed_batch;          /* every point is of this one; 0: any */
+    roofline_line saved_bytes; /* kept for the backward pass, in float32 */
+    roofline_line (*terms)[RUNTIME_WAYS][RUNTIME_TERMS]; /* [ROOFLINE_WIDTHS]; NULL: no plan */
+    double parameters;                                   /* trainable */
+    int64_t fixed_batch;                                 /* every point is of this one; 0: any */
     const roofline_model *single; /* at batch 1; NULL: it takes no other than fixed_batch */
 };
 
@@ -72,6 +74,7 @@ typedef struct roofline_slice {
     double *step_contraction, *step_other, *step_bytes; /* the same of a training step */
     double step_launches;
     double flops, weights_bytes, activations_bytes;
+    term_totals terms; /* of the model; when it has any */
 } roofline_slice;
 bool roofline_slice_make(const roofline_model *m, int64_t batch, uint32_t width, arena *a,
                          roofline_slice *out);
@@ -85,7 +88,6 @@ typedef struct roofline_time {
     double more_flops, more_bandwidth; /* seconds with 10 % more of it */
 } roofline_time;
 void roofline_run(const roofline_slice *s, const device *d, device_precision p, roofline_time *out);
-
 typedef struct roofline_layer_time {
     double seconds, share_of_peak;
     roofline_bound bound;

@@ -7,7 +7,7 @@
 #include "analyze/training.h"
 
 /* One byte follows from these two. */
-enum { WIDTHS_TAKEN = 2 };
+enum { WIDTHS_TAKEN = 2, N_TOTALS = RUNTIME_WAYS * RUNTIME_TERMS };
 static const ir_dtype width_types[WIDTHS_TAKEN] = {IR_FLOAT32, IR_FLOAT16};
 
 typedef struct taker {
@@ -15,11 +15,13 @@ typedef struct taker {
     infer_result *r;
     const counted *of;
     uint32_t point;
+    const term_plan *plan;
     arena *arena;
     trainer trained;
     const op_info **in;
     op_info *out;
     op_cost cost;
+    term_totals totals[WIDTHS_TAKEN];
 } taker;
 
 typedef struct step_figures {
@@ -58,8 +60,13 @@ static step_figures weigh(taker *x, uint32_t step)
     f.flops = count_flops(&(profile_ops){
         .mac = f.macs, .add = add, .mul = mul, .div = div, .special = special, .cmp = cmp});
     f.other = (double)add + (double)mul + (double)div + (double)special + (double)cmp;
-    for (int w = 0; w < WIDTHS_TAKEN; w++)
+    for (int w = 0; w < WIDTHS_TAKEN; w++) {
         f.bytes[w] = sat_mul(count_moved(x->r, &c, width_types[w], k), times);
+        if (x->plan)
+            terms_add(x->plan, step,
+                      &(term_layer){x->r, &c, k, (double)times, width_types[w], f.bytes[w]},
+                      x->totals[w]);
+    }
     return f;
 }
 
@@ -123,6 +130,19 @@ static void take_steps(taker *x, bool first)
     x->m->saved_bytes[x->point] = (double)saved;
 }
 
+static bool keep_totals(taker *x)
+{
+    roofline_model *m = x->m;
+    if (!x->plan)
+        return true;
+    if (!m->terms)
+        m->terms = arena_alloc_array(x->arena, ROOFLINE_WIDTHS, sizeof *m->terms);
+    for (int t = 0; m->terms && t < WIDTHS_TAKEN * N_TOTALS; t++)
+        m->terms[t / N_TOTALS][t % N_TOTALS / RUNTIME_TERMS][t % RUNTIME_TERMS][x->point] =
+            x->totals[t / N_TOTALS][t % N_TOTALS / RUNTIME_TERMS][t % RUNTIME_TERMS];
+    return m->terms != NULL;
+}
+
 /* ---- memory ---- */
 
 static assay_status take_memory(taker *x, const profile_architecture *arch, assay_error *err)
@@ -143,21 +163,22 @@ static assay_status take_memory(taker *x, const profile_architecture *arch, assa
 }
 
 assay_status roofline_take(roofline_model *m, infer_result *r, const counted *of,
-                           const profile_architecture *arch, uint32_t point, arena *a,
-                           assay_error *err)
+                           const roofline_about *about, uint32_t point, arena *a, assay_error *err)
 {
-    taker x = {.m = m, .r = r, .of = of, .point = point, .arena = a};
+    taker x = {.m = m, .r = r, .of = of, .plan = about->plan, .point = point, .arena = a};
     bool first = !m->layers;
     if (first) {
         m->layers = ARENA_ARRAY(a, roofline_layer, (size_t)of->n + 1);
         m->n_steps = of->n;
-        m->parameters = (double)arch->trainable_parameters;
+        m->parameters = (double)about->arch->trainable_parameters;
     }
     if (of->n != m->n_steps)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED, "the graph changes with the batch size");
     if (!m->layers || !make_room(&x))
         return err_no_memory(err);
     take_steps(&x, first);
-    TRY(take_memory(&x, arch, err));
+    TRY(take_memory(&x, about->arch, err));
+    if (!keep_totals(&x))
+        return err_no_memory(err);
     return arena_failed(a) ? err_no_memory(err) : ASSAY_OK;
 }

@@ -60,6 +60,10 @@ static const option_row hardware[] = {
      .values = "latency|throughput|memory|power|energy",
      .about = "Rank devices by latency, throughput, memory, power or energy, with or without a "
               "limit."},
+    {OPTION("runtime", WORD, hardware.runtime, "map"), .value = "NAME",
+     .values = "eager|compiled|tensorrt|onnxruntime", .closed = true,
+     .about = "Predict times of this runtime. Default: compiled on GPUs, onnxruntime on "
+              "processors. tensorrt is not validated."},
 };
 OPTION_TOPIC(options_hardware, "Hardware", hardware);
 

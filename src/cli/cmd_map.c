@@ -225,7 +225,7 @@ const cli_command command_map = {
     .examples = map_examples,
     .about = "Predict time and memory of models on devices, with batch sizes and a Pareto table.",
     .more =
-        "Several models are shown side by side, a row for each device. Times come from the roofline of each layer; for `this`, from measured kernels. See "
+        "Several models are shown side by side, a row for each device. Times are what a runtime is expected to need, with an 80 % interval and the roofline as the limit; for `this`, they come from measured kernels. See "
         "docs/hardware.md for the formulas and their accuracy."};
 
 static const char *const devices_examples[] = {

@@ -32,7 +32,7 @@ typedef struct device {
     double fp4;                     /* peak of block-scaled fp4; 0: none */
     double units, clock_hz;         /* SMs, CUs or cores, and their boost clock; 0: not known */
     double cache_bytes;             /* the last cache before memory; 0: not known */
-    double link;                    /* to neighbours, bytes per second one way; 0: none or not known */
+    double link; /* to neighbours, bytes per second one way; 0: none or not known */
     double memory_bytes, bandwidth; /* bytes, bytes per second */
     double power_w;                 /* 0: not known */
     double overhead_s;              /* of one kernel: launch and dispatch */

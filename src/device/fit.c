@@ -110,7 +110,9 @@ static void solve(normal *e, uint32_t n)
 
 static double limited(double step, fit_form form)
 {
-    return form == FIT_FACTORS || fabs(step) <= STEP_MOST ? step : step > 0 ? STEP_MOST : -STEP_MOST;
+    return form == FIT_FACTORS || fabs(step) <= STEP_MOST ? step
+           : step > 0                                     ? STEP_MOST
+                                                          : -STEP_MOST;
 }
 
 static void fit_once(const fitter *f, double *c)

@@ -143,8 +143,7 @@ static const kernel_row *best_row(const kernel_table *t, str id, const kernel_ca
 {
     const kernel_row *best = NULL;
     for (uint32_t i = 0; i < t->rows.n; i++)
-        if (serves(&t->rows.items[i], id, c) &&
-            (!best || t->rows.items[i].rows > best->rows))
+        if (serves(&t->rows.items[i], id, c) && (!best || t->rows.items[i].rows > best->rows))
             best = &t->rows.items[i];
     return best;
 }

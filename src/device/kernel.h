@@ -37,7 +37,7 @@ kernel_family kernel_family_find(str name);
 typedef struct kernel_dtype {
     const char *name; /* "fp8_block", as the measured tables call it */
     device_precision peak;
-    bool fp4;                            /* at the device's fp4 rate, where it has one */
+    bool fp4; /* at the device's fp4 rate, where it has one */
     double weight_bytes, activation_bytes;
     double launch_s; /* least time of a kernel of this type: quantising included */
 } kernel_dtype;
@@ -47,12 +47,12 @@ const kernel_dtype *kernel_dtype_at(uint32_t i); /* NULL behind the last */
 typedef struct kernel_call {
     kernel_family family;
     const kernel_dtype *dtype;
-    double m, n, k;                             /* out[m,n] = x[m,k] w[n,k] */
+    double m, n, k;                                                  /* out[m,n] = x[m,k] w[n,k] */
     double batch, queries, past, heads, kv_heads, head_size, window; /* window 0: none */
-    double kv_bytes;                            /* of a number in the cache */
+    double kv_bytes;                                                 /* of a number in the cache */
     double tokens, hidden, inner, topk, experts, shares; /* shares: devices that hold experts */
-    bool skewed;                                /* some experts get more tokens than others */
-    double devices, message_bytes, passes;      /* passes: of the message over the link */
+    bool skewed;                           /* some experts get more tokens than others */
+    double devices, message_bytes, passes; /* passes: of the message over the link */
 } kernel_call;
 
 /* What of a device the model uses. */
@@ -98,8 +98,8 @@ kernel_time kernel_predict(const kernel_table *t, const device *d, const kernel_
 /* ---- between kernel.c and its neighbours ---- */
 void kernel_put(kernel_terms *t, double x);
 void kernel_hinges(kernel_terms *t, double x, const double *knots, uint32_t n);
-#define KERNEL_HINGES(t, x, ...)                                   \
-    kernel_hinges((t), (x), (const double[]){__VA_ARGS__},         \
+#define KERNEL_HINGES(t, x, ...)                           \
+    kernel_hinges((t), (x), (const double[]){__VA_ARGS__}, \
                   sizeof((const double[]){__VA_ARGS__}) / sizeof(double))
 /* Seconds to move bytes: from the last cache as far as they fit, else from memory. */
 double kernel_moving(const kernel_machine *m, double bytes);

@@ -6,10 +6,10 @@
 
 #include "device/kernel.h"
 
-#define LAUNCH_S       7e-6
-#define BLOCK_QUERIES  128.0
-#define WALK_BYTES     10.0            /* of the cache that one block takes in a cycle */
-#define BLOCK_CYCLES   (4e-6 * 2.6e9)  /* that a block lives at least */
+#define LAUNCH_S      7e-6
+#define BLOCK_QUERIES 128.0
+#define WALK_BYTES    10.0           /* of the cache that one block takes in a cycle */
+#define BLOCK_CYCLES  (4e-6 * 2.6e9) /* that a block lives at least */
 
 typedef struct attention {
     double pairs, keys; /* per head and sequence */

@@ -23,7 +23,8 @@ void kernel_moe(const kernel_call *c, const kernel_machine *m, kernel_terms *t)
     t->flops = 6 * rows * c->hidden * c->inner;
     t->bytes = 3 * reached * c->hidden * c->inner * d->weight_bytes +
                rows * (2 * c->hidden + 3 * c->inner) * d->activation_bytes;
-    double arithmetic = t->flops / m->peak * fmin(padded, TILE), moving = kernel_moving(m, t->bytes);
+    double arithmetic = t->flops / m->peak * fmin(padded, TILE),
+           moving = kernel_moving(m, t->bytes);
     double tiles = reached * ceil(each / 64) * ceil(c->inner / 64);
     kernel_begin(t, m, LAUNCH_S, arithmetic);
     KERNEL_HINGES(t, log2((arithmetic + moving) / LAUNCH_S), -3, -1, 0, 1, 2, 4);
@@ -34,19 +35,19 @@ void kernel_moe(const kernel_call *c, const kernel_machine *m, kernel_terms *t)
     kernel_put(t, log2(c->tokens));
     KERNEL_HINGES(t, log2(c->tokens), 3, 5, 7, 9, 11, 13);
     kernel_put(t, log2(each));
-    KERNEL_HINGES(t, log2(each), 2, 4, 6, 8);
+    KERNEL_HINGES(t, log2(each), 2, 4, 6);
     kernel_put(t, log2(c->hidden / 4096));
     kernel_put(t, log2(c->inner / 2048));
-    KERNEL_HINGES(t, log2(c->inner / 256), 0, 2);
+    KERNEL_HINGES(t, log2(c->inner / 256), 0);
     kernel_put(t, log2(held / 64));
     kernel_put(t, log2(c->topk / 8));
     kernel_put(t, c->skewed ? 1 : 0);
-    kernel_put(t, c->skewed ? log2(each) : 0);
 }
 
 void kernel_collective(const kernel_call *c, const kernel_machine *m, kernel_terms *t)
 {
-    double n = c->devices > 1 ? c->devices : 2, crossing = c->message_bytes * c->passes * (n - 1) / n;
+    double n = c->devices > 1 ? c->devices : 2,
+           crossing = c->message_bytes * c->passes * (n - 1) / n;
     double lb = log2(c->message_bytes / 1024);
     t->bytes = crossing;
     t->base = LINK_START_S + crossing / m->link;

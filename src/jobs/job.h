@@ -97,6 +97,11 @@ assay_status job_advise(assay_model *model, const assay_options *o,
 assay_status job_map(assay_model *model, const assay_options *o, assay_result **out,
                      assay_error *err);
 
+/* The terms of its time (a term_totals of analyze/terms.h) at a batch and a width (analyze/roofline.h), for fits
+ * (map.c). */
+assay_status job_terms(assay_model *model, const assay_options *o, int64_t batch, uint32_t width,
+                       double *out, assay_error *err);
+
 /* ---- jobs of one function each ---- */
 
 struct machine;

@@ -3,6 +3,7 @@
  * batch 1, are reused. A model that accepts only one batch size is mapped at that one.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/advise.h"
 #include "analyze/infer.h"
@@ -16,6 +17,8 @@
 
 static const int64_t usual_batches[] = {1, 2, 4, 8, 16, 32};
 enum { BATCHES_MAX = 64 };
+/* Above this many layers, chains are not looked for, and times are those of the roofline. */
+enum { PLANNED_MOST = 20000 };
 
 /* ---- precisions and ridge, for options and analyses ---- */
 
@@ -96,6 +99,7 @@ typedef struct mapping_job {
     const assay_options *o;
     const batch_rule *rule;
     roofline_model single, figures; /* at batch 1; from 2 on */
+    term_plan plan;                 /* of the analysed graph; no steps: it is too large for one */
     arena *work;                    /* of the figures */
     advise_facts known;             /* by them, without another evaluation */
 } mapping_job;
@@ -126,6 +130,11 @@ static int64_t own_batch(const mapping_job *j, const infer_result *r)
     return 1;
 }
 
+static const term_plan *plan_of(const mapping_job *j)
+{
+    return j->plan.steps ? &j->plan : NULL;
+}
+
 static assay_status take_inferred(mapping_job *j, infer_result *r, int64_t batch, int64_t *own,
                                   assay_error *err)
 {
@@ -135,7 +144,8 @@ static assay_status take_inferred(mapping_job *j, infer_result *r, int64_t batch
     TRY(count_steps(r, &weighed, &of, err));
     *own = own_batch(j, r);
     uint32_t point = batch > 2 ? (uint32_t)(batch - 2) : 0;
-    return roofline_take(into, r, &of, &weighed.architecture, point, j->work, err);
+    return roofline_take(into, r, &of, &(roofline_about){&weighed.architecture, plan_of(j)}, point,
+                         j->work, err);
 }
 
 /* A file that fixes its batch is rewritten for another, as for graph. */
@@ -175,10 +185,13 @@ static assay_status take_first(void *ctx, infer_result *r, const counted *of, co
                                assay_error *err)
 {
     mapping_job *j = ctx;
+    if (p->n_layers <= PLANNED_MOST)
+        TRY(term_plan_make(r, of, p, j->work, &j->plan, err));
     TRY(job_batch_rule(j->model, j->o, &j->rule, err));
     if (!is_for_one(j, r))
         return ASSAY_OK;
-    return roofline_take(&j->single, r, of, &p->architecture, 0, j->work, err);
+    return roofline_take(&j->single, r, of, &(roofline_about){&p->architecture, plan_of(j)}, 0,
+                         j->work, err);
 }
 
 /* batch 0: whatever the model and the options say. */
@@ -345,11 +358,54 @@ static assay_status calibrated_times(mapping_job *j, map_options *o, map_calibra
     return ASSAY_OK;
 }
 
+/* ---- terms alone, for fitting ---- */
+
+static bool complete_figures(mapping_job *j)
+{
+    bool ok = roofline_narrow(&j->figures, j->work) && roofline_group(&j->figures, j->work);
+    return ok && (!j->figures.single ||
+                  (roofline_narrow(&j->single, j->work) && roofline_group(&j->single, j->work)));
+}
+
+assay_status job_terms(assay_model *model, const assay_options *o, int64_t batch, uint32_t width,
+                       double *out, assay_error *err)
+{
+    mapping_job j = {.model = model, .o = o, .work = arena_new(JOB_ANALYSIS_BYTES)};
+    assay_options plain = *o;
+    assay_result *ignored = NULL;
+    roofline_slice slice;
+    if (!j.work)
+        return err_no_memory(err);
+    plain.analysis.no_advice = true;
+    plain.analysis.beside = (job_beside){take_first, &j};
+    assay_status s = job_analyze(model, &plain, &ignored, err);
+    if (s == ASSAY_OK)
+        s = take_figures(&j, ignored->p, err);
+    if (s == ASSAY_OK && !complete_figures(&j))
+        s = err_no_memory(err);
+    if (s == ASSAY_OK && !roofline_slice_make(&j.figures, batch, width, j.work, &slice))
+        s = err_no_memory(err);
+    if (s == ASSAY_OK)
+        memcpy(out, slice.terms, sizeof slice.terms);
+    job_result_free(ignored);
+    arena_free(j.work);
+    return s;
+}
+
 /* ---- the whole ---- */
 
-static bool complete(roofline_model *m, arena *a)
+static assay_status choose_runtime(mapping_job *j, runtime_table *runtimes, map_options *m,
+                                   assay_error *err)
 {
-    return roofline_narrow(m, a) && roofline_group(m, a);
+    str name = j->o->hardware.runtime;
+    TRY(runtime_table_read(j->work, runtimes, err));
+    m->runtimes = runtimes;
+    m->runtime = name.n ? runtime_find(name) : NULL;
+    if (name.n && !m->runtime)
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "runtime must be eager, compiled, tensorrt or onnxruntime, not '%.*s'",
+                        (int)(name.n < 60 ? name.n : 60), name.p);
+    return ASSAY_OK;
 }
 
 static assay_status map_devices(mapping_job *j, profile *p, assay_error *err)
@@ -358,12 +414,14 @@ static assay_status map_devices(mapping_job *j, profile *p, assay_error *err)
     map_calibrated calibrated = {0};
     mapping_calibration said = {0};
     map_options m = {.devices = &devices};
+    runtime_table runtimes = {0};
     if (!j->o->hardware.names.n)
         return err_fail(err, ASSAY_ERR_USAGE,
                         "map needs --hardware with device names, all, or a file. List the devices "
                         "with `assay devices`.");
     TRY(devices_choose(j->o->hardware.names, &devices, err));
     TRY(map_goal_parse(j->o->hardware.goal, &m.goal, &m.limit, err));
+    TRY(choose_runtime(j, &runtimes, &m, err));
     if (j->o->model.precisions.n && !read_precisions(j->o->model.precisions, m.precisions))
         return err_fail(
             err, ASSAY_ERR_USAGE,
@@ -376,7 +434,7 @@ static assay_status map_devices(mapping_job *j, profile *p, assay_error *err)
     TRY(take_figures(j, p, err));
     if (!j->figures.n_layers)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED, "the model has no layers");
-    if (!complete(&j->figures, j->work) || (j->figures.single && !complete(&j->single, j->work)))
+    if (!complete_figures(j))
         return err_no_memory(err);
     advise_know_mapped(&j->figures, p, &j->known);
     choose_batches(j, &m);

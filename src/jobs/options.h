@@ -79,7 +79,7 @@ typedef struct analysis_options {
 } analysis_options;
 
 typedef struct hardware_options {
-    str names, goal;
+    str names, goal, runtime;
     bool quick, calibrate; /* of measuring this machine */
 } hardware_options;
 

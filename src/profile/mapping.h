@@ -1,6 +1,6 @@
 /* Predictions for a model on devices, as plain data: filled by analyze/map.c, read by reports. All pointers are in
- * the profile's arena. Times come from the roofline; those of a calibrated machine are predicted from measured
- * kernels, with an interval.
+ * the profile's arena. The limit is the roofline; the latency is what a runtime is expected to need, with an interval
+ * (device/runtime.h); on a calibrated machine it is predicted from its own measured kernels.
  */
 #ifndef PROFILE_MAPPING_H
 #define PROFILE_MAPPING_H
@@ -24,7 +24,12 @@ typedef struct mapping_hardware {
     mapping_precision precisions[MAPPING_PRECISIONS];
     uint32_t n_precisions;
     const char *widest,
-        *cheapest; /* precision that fits with head-room at the smallest batch; or NULL */
+        *cheapest;       /* precision that fits with head-room at the smallest batch; or NULL */
+    const char *runtime; /* that the times are for; NULL: they are the limit */
+    const char *basis;   /* "measured", "class", "not validated", "calibrated", "roofline" */
+    str software;        /* behind the coefficients */
+    uint64_t basis_rows; /* measured models behind them */
+    double basis_error;  /* median, of families of models or devices left out: a share */
 } mapping_hardware;
 
 typedef struct mapping_row {
@@ -33,7 +38,10 @@ typedef struct mapping_row {
     const char *precision;
     int64_t batch;
     double latency_ms, throughput, energy_j; /* energy of a sample; 0: power is not known */
-    double latency_low_ms, latency_high_ms;  /* 80 % interval of a calibrated time; 0: it is none */
+    double latency_low_ms, latency_high_ms;  /* 80 % interval; 0: there is none */
+    double limit_ms;                         /* the roofline: no kernel is faster */
+    bool imprecise; /* the interval spans more than a factor of two: left out of rankings */
+    bool tie;       /* on the Pareto front: its interval overlaps that of the row before it */
     uint64_t memory_bytes, weights_bytes, activations_bytes;
     double percent_of_memory;       /* profile_settle(): memory_bytes of the device's */
     bool trains;                    /* the precision is one that is trained at */

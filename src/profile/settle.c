@@ -276,10 +276,11 @@ static bool settle_measured(profile *p, profile_measured *m)
 
 static void settle_mapping(profile_mapping *m)
 {
-    m->prediction = m->calibration.present
-                        ? "of calibration.device at fp32 from measured kernels, else roofline, not "
-                          "calibrated"
-                        : "roofline, not calibrated";
+    m->prediction =
+        m->calibration.present
+            ? "of calibration.device at fp32 from measured kernels, else expectation of "
+              "the runtime"
+            : "expectation of the runtime of each device, or roofline where there is none";
     for (uint32_t i = 0; i < m->n_rows; i++) {
         const mapping_hardware *h = &m->hardware[m->rows[i].hardware];
         m->rows[i].device = h->id;

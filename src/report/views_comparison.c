@@ -123,7 +123,7 @@ static void add_rates(view *v)
 }
 
 static const view_line_row place_lines[] = {
-    {.text = "Times come from the roofline. Use them to compare devices, not as absolute times. "
+    {.text = "Times are expectations of the default runtime of each device. "
              "`assay map MODEL` shows precisions, batches and layers of one model.",
      .tone = TONE_DIM},
 };

@@ -50,6 +50,23 @@ static void put_training_batch(const view *v, sbuf *b, const field_value *row)
     put_largest(b, ((const mapping_precision *)row->at)->largest_training_batch);
 }
 
+/* "[1.6, 2.3] ms": both ends in the unit of the upper one. */
+static void put_interval(const view *v, sbuf *b, const field_value *row)
+{
+    const mapping_row *r = row->at;
+    (void)v;
+    if (!(r->latency_high_ms > 0))
+        return;
+    double unit = r->latency_high_ms < 1 ? 1e-3 : r->latency_high_ms < 1000 ? 1 : 1000;
+    int digits = r->latency_high_ms / unit < 10 ? 2 : r->latency_high_ms / unit < 100 ? 1 : 0;
+    sbuf_printf(b, "[%.*f, %.*f] %s%s", digits, r->latency_low_ms / unit, digits,
+                r->latency_high_ms / unit,
+                unit < 1   ? "µs"
+                : unit > 1 ? "s"
+                           : "ms",
+                r->imprecise ? " imprecise" : "");
+}
+
 #define GAIN_COLUMNS                                                                      \
     VIEW_NUMBER("10 % more FLOPS", "{gain_from_10_percent_flops:less}", .drop = 3,        \
                 .tone = TONE_DIM),                                                        \
@@ -58,9 +75,9 @@ static void put_training_batch(const view *v, sbuf *b, const field_value *row)
 static const view_column place_columns[] = {
     VIEW_TEXT("Precision", "{precision:text}"),
     VIEW_NUMBER("Batch", "{batch:text}", .keep = true),
-    VIEW_NUMBER("Latency", "{latency_ms:ms}", .keep = true, .tone = TONE_STRONG),
-    VIEW_NUMBER("80 % within", "[{latency_low_ms:ms} – {+latency_high_ms:ms}]", .keep = true,
-                .tone = TONE_DIM),
+    VIEW_NUMBER("Limit", "{+limit_ms:ms}", .keep = true, .tone = TONE_DIM),
+    VIEW_NUMBER("Expected", "{latency_ms:ms}", .keep = true, .tone = TONE_STRONG),
+    VIEW_NUMBER("80 % within", NULL, .put = put_interval, .keep = true, .tone = TONE_DIM),
     VIEW_NUMBER("Samples/s", "{throughput:rate}", .keep = true),
     VIEW_NUMBER("Memory", "{memory_bytes:bytes}", .keep = true),
     VIEW_NUMBER("of it", "{percent_of_memory:percent}", .drop = 3, .tone = TONE_DIM),
@@ -82,6 +99,11 @@ static const view_table_row place_tables[] = {
     {.path = "precisions", VIEW_COLUMNS(precision_columns)},
 };
 static const view_line_row place_lines[] = {
+    {.text =
+         "Coefficients of {runtime:text}: {software:text}, {basis_rows:whole measured row}, median "
+         "error {basis_error:share} on what was left out.",
+     .when = "runtime",
+     .tone = TONE_DIM},
     {.text = "The largest batch leaves 20 % of the memory free. Widest precision that fits: "
              "{widest_precision_that_fits:text}. Fastest that fits: "
              "{cheapest_precision_that_fits:text}.|No precision fits with 20 % of the memory "
@@ -149,7 +171,9 @@ static void put_certainty(const view *v, sbuf *b, const field_value *row)
 static const view_column device_columns[] = {
     VIEW_TEXT("Device", "{name:text}", .min = 10),
     VIEW_TEXT("Precision", "{precision:text}", .keep = true),
-    VIEW_NUMBER("Latency", "{latency_ms:ms}", .keep = true, .tone = TONE_STRONG),
+    VIEW_NUMBER("Expected", "{latency_ms:ms}", .keep = true, .tone = TONE_STRONG),
+    VIEW_NUMBER("80 % within", NULL, .put = put_interval, .drop = 4, .tone = TONE_DIM),
+    VIEW_NUMBER("Limit", "{+limit_ms:ms}", .drop = 6, .tone = TONE_DIM),
     VIEW_NUMBER("Samples/s", "{throughput:rate}", .drop = 7),
     VIEW_NUMBER("Best samples/s", NULL, .put = put_best, .keep = true),
     VIEW_NUMBER("Max batch", NULL, .put = put_device_largest, .drop = 1),
@@ -257,11 +281,19 @@ static void put_power(const view *v, sbuf *b, const field_value *row)
         sbuf_puts(b, "?");
 }
 
+static void put_tie(const view *v, sbuf *b, const field_value *row)
+{
+    (void)v;
+    sbuf_puts(b, ((const mapping_row *)row->at)->tie ? "tie" : "");
+}
+
 static const view_column front_columns[] = {
     VIEW_TEXT("Device", "{name:text}", .min = 10),
     VIEW_TEXT("Precision", "{precision:text}", .keep = true),
     VIEW_NUMBER("Batch", "{batch:text}", .keep = true),
-    VIEW_NUMBER("Latency", "{latency_ms:ms}", .keep = true, .tone = TONE_STRONG),
+    VIEW_NUMBER("Expected", "{latency_ms:ms}", .keep = true, .tone = TONE_STRONG),
+    VIEW_NUMBER("80 % within", NULL, .put = put_interval, .drop = 6, .tone = TONE_DIM),
+    VIEW_TEXT("", NULL, .put = put_tie, .keep = true, .tone = TONE_DIM),
     VIEW_NUMBER("Samples/s", "{throughput:rate}", .keep = true),
     VIEW_NUMBER("Memory", "{memory_bytes:bytes}", .drop = 5),
     VIEW_NUMBER("Power", NULL, .put = put_power, .keep = true),
@@ -294,16 +326,19 @@ static const view_line_row trust_lines[] = {
              "and four of five lie in the interval shown. {map.calibration.known_percent:percent0} "
              "of the time is in operators that were measured.",
      .when = "map.calibration"},
-    {.text = "Times come from the roofline and are not calibrated. Each layer is one kernel at the "
-             "device's dense peak or bandwidth, whichever is slower, plus an assumed launch "
-             "overhead. Real kernels stay below the peak, and fusing engines launch fewer. Use the "
-             "times to compare devices, not as absolute times.",
-     .when = "!map.calibration/map.hardware.1"},
+    {.text =
+         "Expected: median of the runtime named beside the device, with the interval that holds "
+         "four of five models. Limit: the roofline, which no kernel undercuts. docs/hardware.md "
+         "gives formulas, sources and errors. `tie`: the interval overlaps that of the row "
+         "above. Rows marked imprecise are left out of the ranking.",
+     .when = "!map.calibration/map.hardware.1",
+     .tone = TONE_DIM},
 };
 
 static const view_section_row map_rows[] = {
     {VIEW_SECTION("{name:text}",
-                  "{memory_bytes:bytes}, {bandwidth_bytes_per_s:B/s}; figures {certainty:text}",
+                  "{memory_bytes:bytes}, {bandwidth_bytes_per_s:B/s}; figures {certainty:text}"
+                  "[; runtime {runtime:text}, {basis:text}]",
                   "all map profile", "$verbose/!^map.hardware.1/!^devices.12"),
      .each = "map.hardware", .first = true, VIEW_TABLES(place_tables), VIEW_LINES(place_lines)},
     {VIEW_SECTION("Devices", "at their fastest precision that fits; -v shows every batch",

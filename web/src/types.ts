@@ -1350,9 +1350,9 @@ export interface MappingRow {
     precision: string;
     /** Batch size. */
     batch: number;
-    /** Predicted time of a run. [ms] */
+    /** Expected time of a run with the runtime of the device. [ms] */
     latency_ms: number;
-    /** Lower end of the 80 % interval of a calibrated time. [ms] */
+    /** Lower end of its 80 % interval. [ms] */
     latency_low_ms?: number;
     /** Its upper end. [ms] */
     latency_high_ms?: number;
@@ -1400,6 +1400,12 @@ export interface MappingRow {
     memory_class: string;
     /** On the Pareto front. */
     pareto: boolean;
+    /** Roofline: the time at the peaks of the data sheet, which no kernel undercuts. [ms] */
+    limit_ms?: number;
+    /** The interval spans more than a factor of two; the row is left out of rankings. */
+    imprecise?: true;
+    /** On the Pareto front: the interval overlaps that of the row before it. */
+    tie?: true;
 }
 
 export interface DeviceMap {
@@ -1472,6 +1478,19 @@ export interface MappingHardware {
     cheapest_precision_that_fits: string | null;
     /** Precisions that the device supports. */
     precisions: MappingPrecision[];
+    /** Runtime that the times are for: eager, compiled, tensorrt or onnxruntime. */
+    runtime?: string;
+    /**
+     * Where the expectation comes from: measured (models measured on this device), class
+     * (transferred from measured devices), not validated, calibrated, or roofline.
+     */
+    basis?: string;
+    /** Software behind the coefficients. */
+    software?: string;
+    /** Measured models behind them. */
+    basis_rows?: number;
+    /** Median error on what was left out of the fit. [ratio] */
+    basis_error?: number;
     /** Certainty of the row. */
     certainty: string;
     /** Where its figures come from. */

@@ -168,7 +168,8 @@ static void other_precisions_have_no_interval(void **state)
     (void)state;
     for (; placed_at(p, n, &x); n++) {
         bool calibrated = strcmp(x.device, "bench-7") == 0 && strcmp(x.precision, "fp32") == 0;
-        assert_int_equal(x.latency_high_ms > 0, calibrated);
+        bool own = strcmp(x.device, "bench-7") == 0;
+        assert_int_equal(x.latency_high_ms > 0, calibrated || !own);
         with += calibrated;
     }
     assert_true(n > with);

@@ -48,7 +48,7 @@ static void test_builtin(void **state)
     (void)state;
     if (devices_builtin(&list, &err) != ASSAY_OK)
         fail_msg("%s", err.message);
-    assert_int_equal(list.rows.n, 35);
+    assert_true(list.rows.n >= 70);
     for (uint32_t i = 0; i < list.rows.n; i++) {
         const device *d = &list.rows.items[i];
         assert_true(d->source.n > 0 && d->certainty.n > 0 && d->id.n > 0);
@@ -89,6 +89,27 @@ static const struct {
     {"m2-max", 1, 0},
     {"m3-max", 1, 0},
     {"m4-max", 1, 0},
+    {"rtx3080", 2, 2},
+    {"rtx3080ti", 2, 2},
+    {"rtx4060", 2, 2},
+    {"rtx4060ti", 2, 2},
+    {"rtx4070", 2, 2},
+    {"rtx4080", 2, 2},
+    {"rtx5070", 2, 2},
+    {"rtx5080", 2, 2},
+    {"rtx-a6000", 1, 2},
+    {"rtx6000-ada", 1, 2},
+    {"rtx-pro-6000", 1, 2},
+    {"gb200", 1, 2},
+    {"b300", 1, 0}, /* int8 is slow there */
+    {"m4", 1, 0},
+    {"m4-pro", 1, 0},
+    {"m5", 1, 0},
+    {"a17-pro", 1, 0},
+    {"a18-pro", 1, 0},
+    {"snapdragon-8-elite", 2, 0},
+    {"dimensity-9400", 2, 0},
+    {"tensor-g4", 2, 0},
     {"snapdragon-8-gen3", 2, 0}, /* int8: 0 is another unit */
 };
 
@@ -125,7 +146,8 @@ static void test_columns(void **state)
         if (d->peak[DEVICE_FP16] > 0 && d->peak[DEVICE_TF32] > 0)
             assert_true(about(d->peak[DEVICE_FP16], 2 * d->peak[DEVICE_TF32]));
         if (d->peak[DEVICE_FP16] > 0 && d->peak[DEVICE_FP8] > 0)
-            assert_true(about(d->peak[DEVICE_FP8], 2 * d->peak[DEVICE_FP16]));
+            assert_true(about(d->peak[DEVICE_FP8], 2 * d->peak[DEVICE_FP16]) ||
+                        str_is(d->id, "gaudi3")); /* whose matrix engines have one rate */
     }
     arena_free(list.arena);
 }
@@ -176,16 +198,16 @@ static void test_classes(void **state)
         const char *words;
         uint32_t n;
         const char *first;
-    } rows[] = {{"jetson", 3, "orin-nano"},
-                {"edge", 4, "orin-nano"},
+    } rows[] = {{"jetson", 5, "orin-nano"},
+                {"edge", 6, "orin-nano"},
                 {"TPU", 3, "tpu-v4"},
-                {"apple,jetson", 7, "m1-max"},
-                {"jetson,edge", 4, "orin-nano"},
-                {"agx-orin,edge", 4, "agx-orin"},
-                {"gpu", 21, "gtx1080"},
-                {"nvidia,amd", 25, "gtx1080"},
-                {"cpu,epyc-9654", 2, "epyc-9654"},
-                {"all,jetson", 35, "gtx1080"}};
+                {"apple,jetson", 14, "m1-max"},
+                {"jetson,edge", 6, "orin-nano"},
+                {"agx-orin,edge", 6, "agx-orin"},
+                {"gpu", 37, "gtx1080"},
+                {"nvidia,amd", 47, "gtx1080"},
+                {"cpu,epyc-9654", 13, "epyc-9654"},
+                {"all,jetson", 73, "gtx1080"}};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         device_list list = chosen(rows[i].words);

@@ -130,7 +130,8 @@ static void test_places(void **state)
     assay_options *o = assay_options_new();
     assay_result *p[2], *c = NULL;
     (void)state;
-    assert_int_equal(assay_options_set(o, "hardware", "jetson,t4", NULL), ASSAY_OK);
+    assert_int_equal(
+        assay_options_set(o, "hardware", "orin-nano,orin-nano-super,agx-orin,t4", NULL), ASSAY_OK);
     for (size_t i = 0; i < 2; i++) {
         assay_model *m = NULL;
         assert_int_equal(assay_model_open(models[i], &m, NULL), ASSAY_OK);

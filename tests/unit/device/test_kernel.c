@@ -1,0 +1,318 @@
+/* The kernel model and the fit: synthetic tables give their coefficients back, a longer shape is never faster than its
+ * limit, the built-in rows are complete and within their budget, and runtimes never undercut their limit. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+// clang-format off
+#include <cmocka.h>
+// clang-format on
+
+#include "device/kernel.h"
+#include "device/runtime.h"
+
+#define BYTES ((size_t)256 << 20)
+
+/* ---- the fit ---- */
+
+enum { ROWS = 400, TERMS = 3 };
+
+static fit_problem synthetic(arena *a, fit_form form, const double *c)
+{
+    double *x = ARENA_ARRAY(a, double, ROWS *TERMS), *s = ARENA_ARRAY(a, double, ROWS);
+    double *base = ARENA_ARRAY(a, double, ROWS);
+    uint32_t *group = ARENA_ARRAY(a, uint32_t, ROWS);
+    for (uint32_t i = 0; i < ROWS; i++) {
+        x[i * TERMS] = 1;
+        x[i * TERMS + 1] = 1 + i % 17;
+        x[i * TERMS + 2] = 1 + i * 7 % 23;
+        base[i] = 1e-5 * (1 + i % 5);
+        s[i] = fit_seconds(form, base[i], x + (size_t)i * TERMS, c, TERMS);
+        group[i] = i % 29;
+    }
+    return (fit_problem){.form = form,
+                         .n = ROWS,
+                         .n_terms = TERMS,
+                         .x = x,
+                         .base = base,
+                         .seconds = s,
+                         .group = group,
+                         .prior_rows = 1e-9};
+}
+
+static void a_fit_gives_coefficients_back(void **state)
+{
+    static const double c[TERMS] = {0.3, -0.02, 0.05};
+    arena *a = arena_new(BYTES);
+    assay_error err = {0};
+    (void)state;
+    for (int form = FIT_FACTORS; form <= FIT_SUM; form++) {
+        fit_problem p = synthetic(a, (fit_form)form, c);
+        fit_result r;
+        assert_int_equal(fit_run(&p, a, &r, NULL, &err), ASSAY_OK);
+        for (int j = 0; j < TERMS; j++)
+            assert_true(fabs(r.c[j] - c[j]) < 1e-3);
+        assert_true(r.mean_error < 1e-3 && r.groups == 29 && r.rows == ROWS);
+        assert_true(r.low > 0.99 && r.high < 1.01);
+    }
+    arena_free(a);
+}
+
+/* One disturbed row of twenty moves nothing. */
+static void disturbed_rows_count_little(void **state)
+{
+    static const double c[TERMS] = {0.3, -0.02, 0.05};
+    arena *a = arena_new(BYTES);
+    assay_error err = {0};
+    fit_problem p = synthetic(a, FIT_FACTORS, c);
+    double *s = ARENA_ARRAY(a, double, ROWS);
+    fit_result r;
+    (void)state;
+    for (uint32_t i = 0; i < ROWS; i++)
+        s[i] = p.seconds[i] * (i % 20 ? 1 : 6);
+    p.seconds = s;
+    assert_int_equal(fit_run(&p, a, &r, NULL, &err), ASSAY_OK);
+    for (int j = 0; j < TERMS; j++)
+        assert_true(fabs(r.c[j] - c[j]) < 0.05);
+    assert_true(r.median_error < 0.05);
+    arena_free(a);
+}
+
+static void a_fit_refuses_bad_times(void **state)
+{
+    static const double c[TERMS] = {0};
+    arena *a = arena_new(BYTES);
+    assay_error err = {0};
+    fit_problem p = synthetic(a, FIT_FACTORS, c);
+    double wrong[ROWS] = {0};
+    fit_result r;
+    (void)state;
+    p.seconds = wrong;
+    assert_int_equal(fit_run(&p, a, &r, NULL, &err), ASSAY_ERR_UNSUPPORTED);
+    p = synthetic(a, FIT_FACTORS, c);
+    p.n = 1;
+    assert_int_equal(fit_run(&p, a, &r, NULL, &err), ASSAY_ERR_UNSUPPORTED);
+    arena_free(a);
+}
+
+/* Where nothing was measured, the prior remains. */
+static void an_unmeasured_term_keeps_its_prior(void **state)
+{
+    static const double c[TERMS] = {0.3, -0.02, 0.05}, prior[TERMS] = {0, 0, 0.7};
+    arena *a = arena_new(BYTES);
+    assay_error err = {0};
+    fit_problem p = synthetic(a, FIT_SUM, c);
+    double *x = ARENA_ARRAY(a, double, ROWS *TERMS);
+    fit_result r;
+    (void)state;
+    for (uint32_t i = 0; i < ROWS * TERMS; i++)
+        x[i] = i % TERMS == 2 ? 0 : p.x[i];
+    p.x = x;
+    p.prior = prior;
+    p.prior_rows = 0.01;
+    assert_int_equal(fit_run(&p, a, &r, NULL, &err), ASSAY_OK);
+    assert_true(fabs(r.c[2] - 0.7) < 1e-6);
+    arena_free(a);
+}
+
+/* ---- kernels ---- */
+
+static const device *device_named(device_list *list, const char *id)
+{
+    for (uint32_t i = 0; i < list->rows.n; i++)
+        if (str_is(list->rows.items[i].id, id))
+            return &list->rows.items[i];
+    fail_msg("no %s", id);
+    return NULL;
+}
+
+/* No more than 150 numbers per device and family; errors and intervals are there. */
+static void rows_are_complete(void **state)
+{
+    arena *a = arena_new(BYTES);
+    kernel_table t = {0};
+    assay_error err = {0};
+    (void)state;
+    if (kernel_table_read(a, &t, &err) != ASSAY_OK)
+        fail_msg("%s", err.message);
+    assert_true(t.rows.n > 100);
+    for (uint32_t i = 0; i < t.rows.n; i++) {
+        const kernel_row *r = &t.rows.items[i];
+        uint32_t numbers = 0;
+        assert_true(r->framework.n && r->version.n && r->kernel.n && r->rows > 0 && r->groups > 1);
+        assert_true(r->mean_error > 0 && r->mean_error < 1 && r->low > 0 && r->low < r->high);
+        for (uint32_t k = 0; k < t.rows.n; k++)
+            if (str_eq(t.rows.items[k].family, r->family) &&
+                str_eq(t.rows.items[k].device, r->device) && !str_is(r->device, "*"))
+                numbers += t.rows.items[k].n_terms;
+        assert_true(numbers <= 150);
+    }
+    arena_free(a);
+}
+
+static void kernels_stay_above_their_limit(void **state)
+{
+    static const char *const ids[] = {"a100-80", "h100-sxm", "b200", "rtx4090", "t4"};
+    arena *a = arena_new(BYTES);
+    device_list list = {.arena = a};
+    kernel_table t = {0};
+    assay_error err = {0};
+    (void)state;
+    assert_int_equal(devices_builtin(&list, &err), ASSAY_OK);
+    assert_int_equal(kernel_table_read(a, &t, &err), ASSAY_OK);
+    for (size_t d = 0; d < sizeof ids / sizeof *ids; d++)
+        for (double m = 1; m <= 65536; m *= 4) {
+            kernel_call c = {.family = KERNEL_GEMM,
+                             .dtype = kernel_dtype_find(STR("bfloat16")),
+                             .m = m,
+                             .n = 4096,
+                             .k = 4096};
+            kernel_time k = kernel_predict(&t, device_named(&list, ids[d]), &c);
+            assert_true(k.seconds >= k.limit_s && k.low_s <= k.seconds && k.seconds <= k.high_s);
+            assert_true(isfinite(k.seconds) && k.seconds > 1e-6 && k.from);
+        }
+    arena_free(a);
+}
+
+/* A product that is twice as large in its rows takes longer, once the device is full. */
+static void larger_products_take_longer(void **state)
+{
+    arena *a = arena_new(BYTES);
+    device_list list = {.arena = a};
+    kernel_table t = {0};
+    assay_error err = {0};
+    double before = 0;
+    (void)state;
+    assert_int_equal(devices_builtin(&list, &err), ASSAY_OK);
+    assert_int_equal(kernel_table_read(a, &t, &err), ASSAY_OK);
+    for (double m = 256; m <= 65536; m *= 2) {
+        kernel_call c = {.family = KERNEL_GEMM,
+                         .dtype = kernel_dtype_find(STR("bfloat16")),
+                         .m = m,
+                         .n = 8192,
+                         .k = 8192};
+        double s = kernel_predict(&t, device_named(&list, "h100-sxm"), &c).seconds;
+        assert_true(s > before);
+        before = s;
+    }
+    arena_free(a);
+}
+
+/* Whole waves: one tile more than the units hold costs another wave. */
+static void tiles_run_in_waves(void **state)
+{
+    const kernel_machine m = {1e15, 1e12, 132, 1.8e9, 50e6, 0};
+    kernel_call c = {.family = KERNEL_GEMM,
+                     .dtype = kernel_dtype_find(STR("bfloat16")),
+                     .m = 128 * 132,
+                     .n = 128,
+                     .k = 16384};
+    kernel_terms full, over;
+    (void)state;
+    kernel_describe(&c, &m, &full);
+    c.m *= 1.005;
+    kernel_describe(&c, &m, &over);
+    assert_true(over.base > full.base * 1.01);
+    assert_true(full.limit <= full.base);
+}
+
+/* A window of keys bounds the work of attention. */
+static void windows_bound_attention(void **state)
+{
+    const kernel_machine m = {1e15, 1e12, 132, 1.8e9, 50e6, 0};
+    kernel_call c = {.family = KERNEL_PREFILL,
+                     .dtype = kernel_dtype_find(STR("bfloat16")),
+                     .batch = 1,
+                     .queries = 8192,
+                     .heads = 32,
+                     .kv_heads = 8,
+                     .head_size = 128,
+                     .kv_bytes = 2};
+    kernel_terms full, windowed;
+    (void)state;
+    kernel_describe(&c, &m, &full);
+    assert_true(full.flops == 4.0 * 128 * 32 * (8192.0 * 8193 / 2));
+    c.window = 1024;
+    kernel_describe(&c, &m, &windowed);
+    assert_true(windowed.flops == 4.0 * 128 * 32 * (1024.0 * 1025 / 2 + 7168.0 * 1024));
+}
+
+/* ---- runtimes ---- */
+
+static void runtimes_have_rows(void **state)
+{
+    arena *a = arena_new(BYTES);
+    device_list list = {.arena = a};
+    runtime_table t = {0};
+    assay_error err = {0};
+    (void)state;
+    assert_int_equal(devices_builtin(&list, &err), ASSAY_OK);
+    if (runtime_table_read(a, &t, &err) != ASSAY_OK)
+        fail_msg("%s", err.message);
+    for (uint32_t i = 0; i < list.rows.n; i++)
+        for (uint32_t r = 0; runtime_at(r); r++) {
+            const runtime_row *row = runtime_row_for(&t, &list.rows.items[i], runtime_at(r));
+            assert_non_null(row);
+            assert_true(row->rows > 0 && row->source.n && row->software.n && row->median_error > 0);
+        }
+    assert_true(
+        runtime_row_for(&t, device_named(&list, "rtx4090"), runtime_find(STR("eager")))->own);
+    assert_false(runtime_row_for(&t, device_named(&list, "t4"), runtime_find(STR("eager")))->own);
+    assert_string_equal(runtime_default(device_named(&list, "epyc-9654"))->name, "onnxruntime");
+    assert_string_equal(runtime_default(device_named(&list, "pi5"))->name, "onnxruntime");
+    assert_string_equal(runtime_default(device_named(&list, "agx-orin"))->name, "compiled");
+    assert_null(runtime_find(STR("eagre")));
+    arena_free(a);
+}
+
+static void runtimes_stay_above_their_limit(void **state)
+{
+    const runtime_row row = {.low = 0.8, .high = 1.3, .c = {0.1}};
+    const runtime *r = runtime_find(STR("compiled"));
+    double rates[RUNTIME_TERMS] = {[TERM_CONV] = 1e-12, [TERM_CORE_BYTES] = 1e-9};
+    double x[RUNTIME_TERMS] = {[TERM_CONV] = 1e12, [TERM_CORE_BYTES] = 2e9, [TERM_KERNELS] = 10};
+    (void)state;
+    double limit = runtime_limit(rates, x);
+    assert_true(limit == 2);
+    runtime_time t = runtime_predict(&row, r, rates, x, limit);
+    assert_true(t.seconds == 2 && t.low_s == 2 && t.high_s > 2);
+    x[TERM_KERNELS] = 1e6; /* the host is slower than the device */
+    t = runtime_predict(&row, r, rates, x, limit);
+    assert_true(fabs(t.seconds - 1e6 * r->gap_s) < 1e-9);
+}
+
+static void broken_rows_are_refused(void **state)
+{
+    arena *a = arena_new(BYTES);
+    runtime_table t = {0};
+    kernel_table k = {0};
+    assay_error err = {0};
+    (void)state;
+    assert_int_equal(runtime_table_csv(STR("runtime,device\nx,y\n"), a, &t, &err),
+                     ASSAY_ERR_MALFORMED);
+    assert_int_equal(kernel_table_csv(STR(""), a, &k, &err), ASSAY_ERR_MALFORMED);
+    assert_int_equal(kernel_table_csv(STR("a,b,c,d,e,f,g,h,i,j,k,l,m\n1,2\n"), a, &k, &err),
+                     ASSAY_ERR_MALFORMED);
+    arena_free(a);
+}
+
+int run_test_kernel(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_fit_gives_coefficients_back),
+        cmocka_unit_test(disturbed_rows_count_little),
+        cmocka_unit_test(a_fit_refuses_bad_times),
+        cmocka_unit_test(an_unmeasured_term_keeps_its_prior),
+        cmocka_unit_test(rows_are_complete),
+        cmocka_unit_test(kernels_stay_above_their_limit),
+        cmocka_unit_test(larger_products_take_longer),
+        cmocka_unit_test(tiles_run_in_waves),
+        cmocka_unit_test(windows_bound_attention),
+        cmocka_unit_test(runtimes_have_rows),
+        cmocka_unit_test(runtimes_stay_above_their_limit),
+        cmocka_unit_test(broken_rows_are_refused),
+    };
+    return cmocka_run_group_tests_name("kernel", tests, NULL, NULL);
+}
