@@ -21,7 +21,7 @@ echo "== patterns that no layer holds"
 grep -o '"code": "unused-pattern".*Types here' some.json
 echo "== what waits for what"
 "$ASSAY" layers squeezenet1_1 --num-runs 3 --threads 2 --no-advice -o w.json > out
-sed -n 's/^\(Blocking\) .*/\1/p; s/^  \(on the critical path\|ready, not run\|thread\)  .*/\1/p' out
+sed -n 's/^\(Blocking\) .*/\1/p; s/^  \(on the critical path\|ready, not run\|thread\) .*/\1/p' out
 "$ASSAY" report w.json 2> /dev/null | cmp - out && echo "report prints the same"
 cat > waits.py <<'END'
 import json

@@ -4,7 +4,7 @@ p() { "$ASSAY" profile lenet --num-runs 2 --warmup-runs 1 --batch-sizes 1,2 --no
 p
 echo "titles: $(grep -n '^[A-Z[]' screen | sed 's/  .*//' | cut -d: -f2 | tr '\n' ';')"
 echo "bars: $(sed -n '/^\[3/,/^\[4/p' screen | grep -c '█')"
-sed -n 3,4p screen
+grep '^  \(Input\|Output\) ' screen | head -n 2
 p --ascii; LC_ALL=C grep -c '[^ -~]' screen || echo "ascii: all"
 p --color always; grep -c "$(printf '\033\[')" screen | sed 's/[1-9][0-9]*/colour/'
 p --top 2; echo "top: $(sed -n '/^Top layers/,/^$/p' screen | grep -c ' conv2d \| linear ')"
