@@ -35,6 +35,17 @@ static zoo_arg *find_arg(nn *b, const char *key)
     return best && best->value.kind != JSON_NULL ? best : NULL;
 }
 
+/* Tells the caller of zoo_build() which value a parameter has, once. */
+static void tell_asked(nn *b, const char *key, json_value v)
+{
+    zoo_asked_list *to = b->request->asked;
+    for (uint32_t i = 0; to && i < to->list.n; i++)
+        if (strcmp(to->list.items[i].key, key) == 0)
+            return;
+    if (to)
+        (void)VEC_ADD(to->arena, &to->list, ((zoo_asked){key, v}));
+}
+
 static void wrong_kind(nn *b, const char *key, const char *wanted, const json_value *v)
 {
     if (v->kind == JSON_TEXT)
@@ -58,6 +69,7 @@ int64_t nn_int(nn *b, const char *key, int64_t def)
     int64_t v = def;
     if (arg && !to_int(&arg->value, &v))
         wrong_kind(b, key, "a whole number", &arg->value);
+    tell_asked(b, key, json_of_int(v));
     return b->failed ? def : v;
 }
 
@@ -74,12 +86,11 @@ int64_t nn_int_in(nn *b, const char *key, int64_t def, int64_t min, int64_t max)
 double nn_real(nn *b, const char *key, double def)
 {
     const zoo_arg *arg = find_arg(b, key);
-    if (!arg || b->failed)
-        return def;
-    if (json_is_number(&arg->value))
-        return arg->value.f;
-    wrong_kind(b, key, "a number", &arg->value);
-    return def;
+    double v = arg && json_is_number(&arg->value) ? arg->value.f : def;
+    if (arg && !b->failed && !json_is_number(&arg->value))
+        wrong_kind(b, key, "a number", &arg->value);
+    tell_asked(b, key, (json_value){.kind = JSON_REAL, .f = v});
+    return b->failed ? def : v;
 }
 
 double nn_real_in(nn *b, const char *key, double def, double min, double max)
@@ -128,7 +139,20 @@ static const json_value *items_of(nn *b, const char *key, int max, int *n)
     return list ? arg->value.items : &arg->value;
 }
 
-int nn_ints(nn *b, const char *key, const int64_t *def, int n_def, int64_t *out, int max)
+static void tell_list(nn *b, const char *key, const int64_t *list, int n)
+{
+    json_value v = {.kind = JSON_LIST, .n = (uint32_t)n};
+    if (!b->request->asked || n <= 0)
+        return;
+    json_value *items = ARENA_ARRAY(b->request->asked->arena, json_value, (size_t)n);
+    for (int i = 0; items && i < n; i++)
+        items[i] = json_of_int(list[i]);
+    v.items = items;
+    if (items)
+        tell_asked(b, key, v);
+}
+
+static int read_ints(nn *b, const char *key, const int64_t *def, int n_def, int64_t *out, int max)
 {
     int n = 0;
     const json_value *items = items_of(b, key, max, &n);
@@ -142,6 +166,13 @@ int nn_ints(nn *b, const char *key, const int64_t *def, int n_def, int64_t *out,
         return n;
     for (n = 0; n < n_def && n < max; n++)
         out[n] = def[n];
+    return n;
+}
+
+int nn_ints(nn *b, const char *key, const int64_t *def, int n_def, int64_t *out, int max)
+{
+    int n = read_ints(b, key, def, n_def, out, max);
+    tell_list(b, key, out, n);
     return n;
 }
 

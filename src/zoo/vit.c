@@ -34,6 +34,8 @@ static nn_t self_attention(nn *b, nn_t x, const vit *v)
     nn_t parts[3];
     nn_push(b, "self_attention");
     nn_t weight = nn_param(b, "in_proj_weight", 2, (const int64_t[]){v->dim, 3 * v->dim});
+    if (weight.id != IR_NONE)
+        ir_value_at(nn_model(b), weight.id)->flags |= IR_VALUE_TRANSPOSED;
     nn_t qkv = nn_matmul(b, "in_proj", x, weight);
     qkv = nn_add(b, "in_proj/add", qkv, nn_param(b, "in_proj_bias", 1, &(int64_t){3 * v->dim}));
     nn_heads(b, qkv, v->heads, parts);

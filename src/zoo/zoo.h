@@ -62,6 +62,16 @@ typedef struct zoo_input { /* --input-shape for a built-in model */
     const int64_t *dims;
 } zoo_input;
 
+/* A parameter that a builder asked for, and the value that it got: a number or a list of whole numbers. */
+typedef struct zoo_asked {
+    const char *key;
+    json_value value;
+} zoo_asked;
+typedef struct zoo_asked_list {
+    arena *arena; /* given by the caller */
+    VEC(zoo_asked) list;
+} zoo_asked_list;
+
 typedef struct zoo_request {
     const zoo_row *row;
     const zoo_args *set; /* overrides by the user or a config; may be NULL */
@@ -69,7 +79,8 @@ typedef struct zoo_request {
     uint32_t n_inputs;
     int64_t batch; /* 0: the architecture's own */
     size_t memory_limit;
-    bool lenient; /* keys the builder does not know are notes, not errors (config files) */
+    zoo_asked_list *asked; /* gets what the builder asked for; or NULL */
+    bool lenient;          /* keys the builder does not know are notes, not errors (config files) */
 } zoo_request;
 
 /* ASSAY_ERR_USAGE for parameters that do not fit, with the key in the sentence; ASSAY_ERR_UNSUPPORTED for a

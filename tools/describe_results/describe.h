@@ -52,4 +52,7 @@ void put_typescript(sbuf *b, const result_kind *const *kinds, uint32_t n);
 /* docs/json.md: `page` with the tables between its marks replaced; a kind without marks is added at the end. */
 void put_markdown(sbuf *b, str page, const result_kind *const *kinds, uint32_t n);
 
+/* The table of names of weights (names.c). */
+assay_status put_zoo_names(sbuf *b, assay_error *err);
+
 #endif

@@ -1,5 +1,6 @@
 /* describe_results SOURCE TARGET: writes below TARGET what is derived from the field tables of results:
- * docs/schema/KIND-VERSION.schema.json, docs/json.md (whose prose is SOURCE/docs/json.md's) and web/src/types.ts.
+ * docs/schema/KIND-VERSION.schema.json, docs/json.md (whose prose is SOURCE/docs/json.md's) and web/src/types.ts; and
+ * data/zoo_names.csv from the built-in models.
  * Both folders are the root of a checkout, or TARGET is an empty one.
  */
 #include <stdio.h>
@@ -94,6 +95,16 @@ static assay_status write_types(const char *target, assay_error *err)
     return status;
 }
 
+static assay_status write_names(const char *target, assay_error *err)
+{
+    sbuf b = {0};
+    assay_status status = put_zoo_names(&b, err);
+    if (status == ASSAY_OK)
+        status = write_file(target, "data/zoo_names.csv", &b, err);
+    sbuf_free(&b);
+    return status;
+}
+
 /* A name stands for one struct in all kinds: types.ts has them all. */
 static assay_status check_names(assay_error *err)
 {
@@ -117,6 +128,8 @@ static assay_status write_all(const char *source, const char *target, assay_erro
         status = write_page(source, target, a, err);
     if (status == ASSAY_OK)
         status = write_types(target, err);
+    if (status == ASSAY_OK)
+        status = write_names(target, err);
     arena_free(a);
     return status;
 }
