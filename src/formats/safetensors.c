@@ -169,6 +169,7 @@ static assay_status add_entry(header *h, entry *e, uint64_t at)
     TRY(check_size(h, e));
     e->item.name = e->name;
     e->item.offset = h->data + e->begin;
+    e->item.placed = true;
     e->item.file = h->file;
     return weight_set_add(h->set, &e->item, h->scan.shown, h->scan.err);
 }

@@ -27,18 +27,28 @@ typedef struct weight_item {
     int rank;
     const int64_t *dims;
     uint64_t n_elems, size_bytes;
-    uint64_t offset; /* of its data in the file */
+    uint64_t offset;        /* of its first element in the file; with `entry` in the entry */
+    uint64_t entry;         /* of an entry of a zip archive: where its header lies, plus 1; or 0 */
+    bool placed;            /* offset is set */
+    const int64_t *strides; /* in elements; NULL: one after the other */
     uint32_t file;
 } weight_item;
 
 typedef struct weight_file {
     str name; /* within the directory */
+    str path; /* that it was opened by; empty: in memory */
     uint64_t size_bytes;
 } weight_file;
 
 typedef struct weight_pair {
     str key, value;
 } weight_pair;
+
+typedef struct module_input {
+    int64_t channels; /* or features; 0: not known */
+    int spatial;      /* dimensions beside batch and channels */
+    bool tokens;      /* whole numbers */
+} module_input;
 
 typedef struct weight_set {
     arena *arena; /* borrowed: holds everything */
@@ -49,6 +59,14 @@ typedef struct weight_set {
     map by_name;
     notes notes;
     uint64_t n_elems, size_bytes, file_bytes;
+    const struct json_value
+        *layers;        /* the table of layers that a file carries (torch/ultralytics.c), or NULL */
+    str classes;        /* names of its classes, or empty */
+    int64_t image_size; /* of its training, or 0 */
+    const struct json_value
+        *modules; /* the layers of a whole module (torch/torch_modules.c), or NULL */
+    struct module_input module_input; /* what the first of them takes */
+    str why_no_graph;                 /* of a whole module whose layers are not evident, or empty */
     bool any_way; /* the format may hold a matrix either way round, and parts of fused ones apart */
 } weight_set;
 
@@ -78,6 +96,12 @@ ir_dtype weights_native(const weight_set *w, ir_dtype configured);
  * the model (weights-missing, weights-unexpected, weights-shape, and weights-differ with the sums) and
  * sets its weights_differ. */
 assay_status weights_match(const weight_set *w, ir_model *m, assay_error *err);
+
+/* Lets constants of `m` read their numbers from the files of a set (weights_bind.c): first the files, then constant by
+ * constant. What cannot be read so keeps no data. NULL, false: out of memory. */
+struct bound_files;
+struct bound_files *weights_bind_begin(ir_model *m, const weight_set *w);
+bool weights_bind(ir_model *m, struct bound_files *files, const weight_item *x, ir_id value);
 
 /* A model of constants and nothing else. *out takes. */
 assay_status weights_inventory(const weight_set *w, size_t memory_limit, ir_model **out,

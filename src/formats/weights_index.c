@@ -34,6 +34,8 @@ static assay_status read_path(const weight_reader *r, const char *path, str name
     assay_status s = r->read(src, file_shown(path, shown), name, set, err);
     source_close(src);
     err_name_file(err, path);
+    if (s == ASSAY_OK && set->files.n)
+        set->files.items[set->files.n - 1].path = str_copy(set->arena, str_of(path));
     return s;
 }
 

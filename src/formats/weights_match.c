@@ -13,6 +13,8 @@
 #include "base/sbuf.h"
 #include "base/text.h"
 #include "formats/weights.h"
+#include "ir/made.h"
+#include "zoo/names.h"
 
 enum { PREFIXES_MAX = 8, NAME_BYTES = 1024 };
 
@@ -21,8 +23,9 @@ typedef struct slot { /* a constant of the graph */
     uint32_t n; /* tensors that belong to it */
     uint64_t elems, bytes;
     str stored;
-    bool packed; /* its elements cannot be counted from the shape */
-    bool wrong;  /* said already */
+    const weight_item *item; /* the first of them */
+    bool packed;             /* its elements cannot be counted from the shape */
+    bool wrong;              /* said already */
 } slot;
 
 typedef enum shift_kind { AS_IT_IS, WITHOUT, WITH } shift_kind;
@@ -342,6 +345,7 @@ static void assign_weight(matcher *k, slot *s, const weight_item *x, bool compan
     if (companion && !instead)
         return;
     str stored = instead ? STR("packed") : x->stored;
+    s->item = s->n ? s->item : x;
     s->stored = s->n++ == 0 || str_eq(s->stored, stored) ? stored : STR("mixed");
     s->packed |= instead;
     s->elems = sat_add(s->elems, x->n_elems);
@@ -402,10 +406,16 @@ static void take_rest(matcher *k, const weight_item *x)
         k->m->parameters_not_in_graph = sat_add(k->m->parameters_not_in_graph, x->n_elems);
         return;
     }
+    if (zoo_name_is_auxiliary(matched_name(x))) {
+        bool is_parameter = !x->integer && x->role != WEIGHT_ROLE_BUFFER;
+        k->m->parameters_not_in_graph = sat_add(k->m->parameters_not_in_graph,
+                                                is_parameter ? x->n_elems : 0);
+        return;
+    }
     slot *s = tied_with(k, x);
     if (s && s->n == 0)
         assign_weight(k, s, x, false, false);
-    if (s || take_companion(k, x) || ENDS_IN(x->name, no_weights))
+    if (s || take_companion(k, x) || ENDS_IN(x->name, no_weights) || x->role == WEIGHT_ROLE_OTHER)
         return;
     sbuf shape = {0};
     put_shape(&shape, x->dims, x->rank);
@@ -425,8 +435,9 @@ static assay_status take_all(matcher *k)
         return err_no_memory(k->err);
     for (uint32_t i = 0; i < k->w->items.n; i++) {
         const weight_item *x = &k->w->items.items[i];
-        slot *s = find_renamed(k, matched_name(x));
-        left[i] = !s;
+        bool training = x->role == WEIGHT_ROLE_TRAINING;
+        slot *s = training ? NULL : find_renamed(k, matched_name(x));
+        left[i] = !s && !training;
         if (s)
             assign_weight(k, s, x, false, false);
     }
@@ -438,7 +449,7 @@ static assay_status take_all(matcher *k)
 
 /* ---- the outcome ---- */
 
-static bool store_weight(matcher *k, const slot *s)
+static bool store_weight(matcher *k, const slot *s, struct bound_files *files)
 {
     ir_value *v = ir_value_at(k->m, s->value);
     ir_tensor *t = arena_copy(k->m->arena, v->constant, sizeof *t);
@@ -447,6 +458,8 @@ static bool store_weight(matcher *k, const slot *s)
     t->stored = str_copy(k->m->arena, s->stored);
     t->stored_bytes = s->bytes;
     v->constant = t;
+    if (s->n == 1 && !s->packed && !s->wrong && !weights_bind(k->m, files, s->item, s->value))
+        return false;
     return t->stored.p != NULL;
 }
 
@@ -495,13 +508,17 @@ static assay_status match_all(matcher *k)
     TRY(collect_slots(k));
     choose_shift(k);
     TRY(take_all(k));
+    struct bound_files *files = weights_bind_begin(k->m, k->w);
+    if (!files)
+        return err_no_memory(k->err);
     for (uint32_t i = 0; i < k->slots.n; i++) {
         slot *s = &k->slots.items[i];
         note_slot(k, s);
-        if (s->n && !store_weight(k, s))
+        if (s->n && !store_weight(k, s, files))
             return err_no_memory(k->err);
     }
     sum_up(k);
+    TRY(ir_reader_wrap(k->m, k->err));
     k->m->native = weights_native(k->w, k->m->native);
     notes_join(&k->m->notes, &k->w->notes);
     k->m->format = k->w->format;

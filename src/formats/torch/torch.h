@@ -10,10 +10,14 @@
 #define FORMATS_TORCH_H
 
 #include "formats/weights_index.h"
+#include "zoo/args.h"
 
 extern const weight_reader torch_reader;
 /* From memory, which is borrowed for the call. *out is in the arena. */
 assay_status torch_read_bytes(const void *p, uint64_t n, arena *a, weight_set **out,
                               assay_error *err);
+
+/* The parameters of the row "yolo" by the table of layers that a set carries. False if out of memory. */
+bool ultralytics_args(const weight_set *w, zoo_args *to);
 
 #endif

@@ -6,6 +6,11 @@
 #include "formats/torch/torch.h"
 #include "formats/zip.h"
 
+/* A tensor of the older form, whose storage lies behind the pickles. */
+typedef struct torch_place {
+    uint32_t item, storage; /* in the set; in `lengths` */
+} torch_place;
+
 typedef struct torch_file {
     source *src;
     const char *shown;
@@ -13,8 +18,10 @@ typedef struct torch_file {
     weight_set *set;
     uint32_t file;
     const zip_directory *zip; /* NULL: of the older form */
-    map storages;             /* of the older form: those met so far */
-    uint64_t storage_bytes;   /* theirs, with the length before each */
+    map storages;             /* of the older form: those met so far, by key */
+    VEC(uint64_t) lengths;    /* theirs in bytes */
+    uint64_t storage_bytes;   /* all of them, with the length before each */
+    VEC(torch_place) places;  /* of their tensors */
     str root;                 /* folder within the archive, with its slash */
     assay_error *err;
 } torch_file;
@@ -23,5 +30,14 @@ typedef struct torch_file {
 assay_status torch_list(torch_file *f, pickle_value *object, str prefix);
 /* Notes the globals that a checkpoint does not need. */
 assay_status torch_note_globals(torch_file *f, pickle_value *object);
+
+/* Notes the table of layers of Ultralytics' models (ultralytics.c). */
+assay_status torch_describe(torch_file *f, const pickle_value *object);
+
+/* Notes the layers of a whole module, or why they are not evident (torch_modules.c). */
+assay_status torch_read_modules(torch_file *f, const pickle_value *root);
+
+/* The module that an object is, or has as its model; NULL if it is none. */
+const pickle_value *torch_whole_module(const pickle_value *root);
 
 #endif

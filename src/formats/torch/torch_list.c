@@ -131,7 +131,10 @@ static assay_status read_sizes(walker *w, const pickle_value *sizes, weight_item
 static assay_status add_storage(torch_file *f, str key, uint64_t bytes)
 {
     bool is_new = false;
-    if (!map_at(&f->storages, key, 0, &is_new))
+    uint32_t *at = map_at(&f->storages, key, f->lengths.n, &is_new);
+    torch_place place = {f->set->items.n, at ? *at : 0};
+    if (!at || !VEC_ADD(f->scratch, &f->places, place) ||
+        (is_new && !VEC_ADD(f->scratch, &f->lengths, bytes)))
         return err_no_memory(f->err);
     if (is_new)
         f->storage_bytes = sat_add(f->storage_bytes, sat_add(bytes, 8));
@@ -139,7 +142,8 @@ static assay_status add_storage(torch_file *f, str key, uint64_t bytes)
 }
 
 /* ('storage', type, key, device, elements): the bytes must be there. */
-static assay_status check_storage(walker *w, const pickle_value *id, unsigned bits)
+static assay_status check_storage(walker *w, const pickle_value *id, unsigned bits,
+                                  weight_item *item, uint64_t *elements)
 {
     torch_file *f = w->f;
     const pickle_value *key = pickle_item(id, 2), *count = pickle_item(id, 4);
@@ -147,6 +151,7 @@ static assay_status check_storage(walker *w, const pickle_value *id, unsigned bi
                                                                          : UINT64_MAX;
     if (!key || n > NUM_SATURATED / 128)
         return fail_tensor(w, "has a storage without a size");
+    *elements = n;
     if (!f->zip)
         return add_storage(f, key->text, n * bits / 8);
     const str path = str_printf(f->scratch, STR_FMT "%s/" STR_FMT, STR_ARG(f->root), "data",
@@ -157,7 +162,36 @@ static assay_status check_storage(walker *w, const pickle_value *id, unsigned bi
     e = e ? e : zip_find(f->zip, constant);
     if (!e)
         return fail_tensor(w, "has no storage in the archive");
+    item->entry = e->method == 0 ? e->header + 1 : 0;
     return e->size >= n * bits / 8 ? ASSAY_OK : fail_tensor(w, "has a storage that is too short");
+}
+
+/* Where the tensor lies in its storage of n elements. Strides that leave it have no place. */
+static assay_status place_tensor(walker *w, const pickle_value *args, uint64_t n, unsigned bits,
+                                 weight_item *item)
+{
+    const pickle_value *offset = pickle_item(args, 1), *given = pickle_item(args, 3);
+    int64_t *strides = ARENA_ARRAY(w->f->set->arena, int64_t, (size_t)item->rank + 1), plain = 1;
+    uint64_t last = offset && offset->kind == PICKLE_INT && offset->whole >= 0
+                        ? (uint64_t)offset->whole
+                        : UINT64_MAX;
+    bool fits = last < n && given && given->items.n == (uint32_t)item->rank, in_order = true;
+    if (!strides)
+        return err_no_memory(w->f->err);
+    item->offset = fits ? last * bits / 8 : 0;
+    for (int d = item->rank - 1; fits && d >= 0; plain *= item->dims[d--]) {
+        const pickle_value *s = given->items.items[d];
+        fits = s->kind == PICKLE_INT && s->whole >= 0;
+        strides[d] = s->whole;
+        in_order &= strides[d] == plain || item->dims[d] == 1;
+        uint64_t reach = sat_mul((uint64_t)(item->dims[d] - (item->dims[d] > 0)),
+                                 (uint64_t)s->whole);
+        last = sat_add(last, reach);
+    }
+    item->placed = fits && last < n && bits >= 8;
+    item->entry = item->placed ? item->entry : 0;
+    item->strides = item->placed && !in_order ? strides : NULL;
+    return ASSAY_OK;
 }
 
 /* Tied weights are two tensors of one storage: the second is counted among the tensors, not among the parameters. */
@@ -188,10 +222,12 @@ static assay_status add_tensor(walker *w, const pickle_value *args)
     if (type < 0)
         return fail_tensor(w, "has a storage of unknown type");
     TRY(read_sizes(w, pickle_item(args, 2), &item));
-    TRY(check_storage(w, id, types[type].bits));
+    uint64_t stored = 0;
+    TRY(check_storage(w, id, types[type].bits, &item, &stored));
     if (item.n_elems > NUM_SATURATED / 128)
         return fail_tensor(w, "has too many elements to count");
     item.size_bytes = item.n_elems * types[type].bits / 8;
+    TRY(place_tensor(w, args, stored, types[type].bits, &item));
     item.name = own_name(w);
     if (!item.name.p)
         return err_no_memory(w->f->err);
@@ -425,6 +461,12 @@ assay_status torch_list(torch_file *f, pickle_value *object, str prefix)
         s = err_no_memory(f->err);
     sbuf_free(&w.path);
     return s;
+}
+
+const pickle_value *torch_whole_module(const pickle_value *root)
+{
+    const pickle_value *v = root->pairs ? main_entry(root) : root;
+    return v && v->kind == PICKLE_OBJECT && v->state && is_module(v->state) ? v : NULL;
 }
 
 /* ---- globals ---- */

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "formats/torch/torch_impl.h"
 
 #define SCRATCH_BYTES ((size_t)2 << 30)
@@ -16,6 +17,9 @@ static assay_status list_pickle(torch_file *f, cursor *c, str prefix)
     pickle_value *object = NULL;
     TRY(pickle_read(c, f->scratch, &object));
     TRY(torch_note_globals(f, object));
+    TRY(torch_describe(f, object));
+    if (!prefix.n && torch_whole_module(object))
+        TRY(torch_read_modules(f, torch_whole_module(object)));
     return torch_list(f, object, prefix);
 }
 
@@ -77,6 +81,31 @@ static assay_status read_zip(torch_file *f)
 
 /* ---- the older form ---- */
 
+/* Each storage is its length and its bytes, in the order of the list of keys. Tensors whose key is not
+ * in it have no place. */
+static assay_status place_storages(torch_file *f, const pickle_value *keys, uint64_t from)
+{
+    uint64_t *starts = ARENA_ARRAY(f->scratch, uint64_t, (size_t)f->lengths.n + 1), at = from;
+    if (!starts)
+        return err_no_memory(f->err);
+    for (uint32_t i = 0; keys && i < keys->items.n; i++) {
+        uint32_t k = map_get(&f->storages, keys->items.items[i]->text);
+        if (k == MAP_NONE || starts[k])
+            break;
+        starts[k] = at + 8;
+        at = sat_add(starts[k], f->lengths.items[k]);
+    }
+    for (uint32_t i = 0; i < f->places.n; i++) {
+        const torch_place *p = &f->places.items[i];
+        weight_item *x = p->item < f->set->items.n ? &f->set->items.items[p->item] : NULL;
+        if (x && starts[p->storage])
+            x->offset += starts[p->storage];
+        else if (x)
+            x->placed = false;
+    }
+    return ASSAY_OK;
+}
+
 /* Magic, version and system precede the object; the list of keys and the storages follow it. */
 static assay_status read_legacy(torch_file *f)
 {
@@ -94,7 +123,7 @@ static assay_status read_legacy(torch_file *f)
                            "%s: truncated: storages of %" PRIu64 " bytes, but only %" PRIu64
                            " follow",
                            f->shown, f->storage_bytes, cursor_left(&c));
-    return ASSAY_OK;
+    return place_storages(f, other, c.pos);
 }
 
 /* One pickle without storages: what pickle.dump writes of plain objects. */
