@@ -45,7 +45,7 @@ static assay_status list_largest(const ir_model *m, profile *p, assay_error *err
     return all && list ? ASSAY_OK : err_no_memory(err);
 }
 
-static void add_sums(const ir_value *v, const count_stored *stored, profile *p)
+static void add_sums(const ir_value *v, const count_stored *stored, profile *p, bool alone)
 {
     const uint64_t n = v->constant->n_elems;
     profile_inventory *i = &p->inventory;
@@ -54,9 +54,9 @@ static void add_sums(const ir_value *v, const count_stored *stored, profile *p)
     i->bytes = sat_add(i->bytes, stored->bytes);
     if (v->flags & IR_VALUE_TRAINING)
         i->training_elements = sat_add(i->training_elements, n);
-    if (v->flags & IR_VALUE_PARAM)
+    if (alone && v->flags & IR_VALUE_PARAM)
         p->architecture.total_parameters = sat_add(p->architecture.total_parameters, n);
-    if (v->flags & IR_VALUE_BUFFER)
+    if (alone && v->flags & IR_VALUE_BUFFER)
         p->architecture.buffers = sat_add(p->architecture.buffers, n);
 }
 
@@ -78,7 +78,7 @@ static void add_up(const ir_model *m, profile *p, dtype_sums *all, dtype_sums *o
         if (!v->constant)
             continue;
         const count_stored stored = count_stored_as(NULL, v->constant);
-        add_sums(v, &stored, p);
+        add_sums(v, &stored, p, true);
         count_dtype(all, &stored, v->constant->n_elems);
         if (!(v->flags & (IR_VALUE_PARAM | IR_VALUE_BUFFER)))
             continue;
@@ -103,11 +103,30 @@ assay_status inventory_run(const ir_model *m, profile *p, assay_error *err)
     p->lens = str_of(lens_table[0].name);
     p->architecture.file_size_bytes = m->file_size_bytes;
     p->bottlenecks.threshold = BAND_COMPUTE_FROM;
-    p->inventory.present = true;
+    p->inventory.present = p->inventory.alone = true;
     p->anything_assumed = true;
     add_up(m, p, &all, &own);
     p->total_parameters = p->architecture.total_parameters;
     p->memory_plan.weights_bytes = p->memory_plan.peak_bytes = p->architecture.weight_bytes;
     notes_join(&p->warnings, &m->notes);
+    return list_largest(m, p, err);
+}
+
+assay_status inventory_beside(const ir_model *m, profile *p, assay_error *err)
+{
+    dtype_sums all;
+    if (!count_dtypes_begin(&all, p->arena) || !list_files(m, p))
+        return err_no_memory(err);
+    p->inventory.present = true;
+    for (ir_id id = 0; id < m->values.n; id++) {
+        const ir_value *v = ir_value_at(m, id);
+        if (!v->constant)
+            continue;
+        const count_stored stored = count_stored_as(NULL, v->constant);
+        add_sums(v, &stored, p, false);
+        count_dtype(&all, &stored, v->constant->n_elems);
+    }
+    p->inventory.dtypes = all.rows;
+    p->inventory.n_dtypes = all.n;
     return list_largest(m, p, err);
 }

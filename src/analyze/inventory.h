@@ -9,4 +9,7 @@
  * and memory plan stay empty. */
 assay_status inventory_run(const ir_model *m, profile *p, assay_error *err);
 
+/* Adds the inventory of a file whose model was analysed by its graph. */
+assay_status inventory_beside(const ir_model *m, profile *p, assay_error *err);
+
 #endif

@@ -8,8 +8,10 @@
 #include "formats/gguf.h"
 #include "formats/hf_config.h"
 #include "formats/hf_folder.h"
+#include "formats/recognise.h"
 #include "formats/safetensors.h"
 #include "formats/torch/torch.h"
+#include "zoo/custom.h"
 
 /* ---- what becomes of them ---- */
 
@@ -25,6 +27,13 @@ static assay_status take_inventory(stored_model *m, const weight_set *w, str kin
             "Architecture '" STR_FMT
             "' is not built in. The weights are listed, but FLOPs and memory are not computed.",
             STR_ARG(kind));
+    else if (w->why_no_graph.n)
+        notes_add(&m->ir->notes, "no-graph", (str){0},
+                  "Export the model in Python: torch.onnx.export(model, example_input, "
+                  "'model.onnx').",
+                  "The module " STR_FMT ". The weights are listed, but FLOPs and memory are not "
+                  "computed.",
+                  STR_ARG(w->why_no_graph));
     else
         notes_add(&m->ir->notes, "no-graph", (str){0},
                   "Put the model's config.json next to it, or pass the model's folder.",
@@ -40,6 +49,166 @@ static void take_config(stored_model *m, const model_config *c, str config_file,
     m->config = c->args;
     m->config_file = config_file;
     m->weights = w;
+}
+
+/* ---- weights without a configuration ---- */
+
+static void put_value(sbuf *b, const json_value *v)
+{
+    if (v->kind == JSON_INT)
+        sbuf_printf(b, "%lld", (long long)v->i);
+    else if (v->kind == JSON_REAL)
+        sbuf_printf(b, "%g", v->f);
+    else if (v->kind == JSON_TEXT)
+        sbuf_str(b, v->s);
+    else if (v->kind == JSON_BOOL)
+        sbuf_puts(b, v->i ? "true" : "false");
+    for (uint32_t i = 0; v->kind == JSON_LIST && i < v->n; i++) {
+        sbuf_puts(b, i ? "," : "");
+        put_value(b, &v->items[i]);
+    }
+}
+
+/* "resnet50 num_classes=10": what --set would say. */
+static str describe_row(arena *a, const zoo_row *row, const zoo_args *args)
+{
+    sbuf b = {0};
+    sbuf_puts(&b, row->name);
+    for (uint32_t i = 0; i < args->list.n; i++) {
+        const json_value *v = &args->list.items[i].value;
+        if (v->kind == JSON_OBJECT ||
+            (v->kind == JSON_LIST && v->n && v->items[0].kind == JSON_LIST))
+            continue; /* a table */
+        sbuf_printf(&b, " " STR_FMT "=", STR_ARG(args->list.items[i].key));
+        put_value(&b, v);
+    }
+    str text = str_copy(a, (str){b.p, (uint32_t)b.n});
+    sbuf_free(&b);
+    return text;
+}
+
+static void note_recognised(stored_model *m, const recognised *r, const weight_set *w)
+{
+    sbuf more = {0};
+    if (r->prefix.n)
+        sbuf_printf(&more, " Names have the prefix '" STR_FMT "'.", STR_ARG(r->prefix));
+    if (r->others.n)
+        sbuf_printf(&more, " The same weights fit " STR_FMT ".", STR_ARG(r->others));
+    if (w->classes.n)
+        sbuf_printf(&more, " Its classes are: " STR_FMT ".", STR_ARG(w->classes));
+    if (r->row == &zoo_custom_row)
+        notes_add(&m->said, "rebuilt", (str){0}, NULL,
+                  "The graph was rebuilt from the layers of torch.nn.Sequential.");
+    else
+        notes_add(&m->said, "recognised", (str){0}, NULL,
+                  "The architecture was recognised by %s: " STR_FMT ".%s",
+                  r->others.n || !w->layers ? "names and shapes" : "its table of layers",
+                  STR_ARG(m->recognised), sbuf_cstr(&more));
+    sbuf_free(&more);
+}
+
+/* The size of the images that it was trained with. */
+static bool put_image_size(stored_model *m, const weight_set *w)
+{
+    if (!w->image_size)
+        return true;
+    m->input_stated = true;
+    return zoo_args_put(&m->config, STR("image_size"), json_of_int(w->image_size), false);
+}
+
+static assay_status take_recognised(stored_model *m, const recognised *r, weight_set *w,
+                                    assay_error *err)
+{
+    m->row = r->row;
+    m->config = r->args;
+    m->weights = w;
+    m->recognised = describe_row(m->arena, r->row, &r->args);
+    note_recognised(m, r, w);
+    return m->recognised.p && put_image_size(m, w) ? ASSAY_OK : err_no_memory(err);
+}
+
+/* Weights with a table of layers are a YOLO model of any size. */
+static assay_status try_layers(stored_model *m, weight_set *w, recognised *r, assay_error *err)
+{
+    zoo_args args;
+    str why = {0};
+    zoo_args_init(&args, m->arena);
+    if (!ultralytics_args(w, &args))
+        return err_no_memory(err);
+    TRY(weights_recognise_as(w, zoo_find_family(STR("yolo")), &args, m->arena, r, &why, err));
+    if (!r->row)
+        notes_add(&m->said, "layers-differ", (str){0}, NULL,
+                  "The file has a table of layers that does not give its weights: " STR_FMT ".",
+                  STR_ARG(why));
+    return ASSAY_OK;
+}
+
+/* [1, channels, size, size], or what else the first layer takes. */
+static json_value module_shape(arena *a, const module_input *in, int64_t size)
+{
+    enum { TOKENS = 128, FRAMES = 16 };
+    json_value *d = ARENA_ARRAY(a, json_value, 5);
+    uint32_t n = 0;
+    if (!d)
+        return (json_value){.kind = JSON_NULL};
+    d[n++] = json_of_int(1);
+    d[n++] = json_of_int(in->tokens ? TOKENS : in->channels);
+    for (int i = 0; i < in->spatial; i++)
+        d[n++] = json_of_int(in->spatial == 3 && i == 0 ? FRAMES : size);
+    json_value shape = {.kind = JSON_LIST, .items = d, .n = n};
+    if (!in->tokens)
+        return shape;
+    json_value *pair = ARENA_ARRAY(a, json_value, 2);
+    if (!pair)
+        return (json_value){.kind = JSON_NULL};
+    pair[0] = json_of_text(STR("int64"));
+    pair[0].key = STR("dtype");
+    pair[1] = shape;
+    pair[1].key = STR("shape");
+    return (json_value){.kind = JSON_OBJECT, .items = pair, .n = 2};
+}
+
+/* The layers of a whole module. Of the sizes of the input, the first with which its weights fit is taken. */
+static assay_status try_modules(stored_model *m, weight_set *w, recognised *r, assay_error *err)
+{
+    static const int16_t usual[] = {224, 256, 32, 28, 64, 128, 96, 299, 512, 84, 48, 16, 8, 4, 1};
+    enum { USUAL = sizeof usual / sizeof *usual, LARGEST = 320 };
+    str why = {0};
+    int tries = w->module_input.spatial ? USUAL + LARGEST : 1;
+    for (int i = 0; i < tries && !r->row; i++) {
+        zoo_args args;
+        json_value shape = module_shape(m->arena, &w->module_input,
+                                        i < USUAL ? usual[i] : i - USUAL + 1);
+        zoo_args_init(&args, m->arena);
+        if (!zoo_args_put(&args, STR("layers"), *w->modules, false) ||
+            !zoo_args_put(&args, STR("input"), shape, false))
+            return err_no_memory(err);
+        TRY(weights_recognise_as(w, &zoo_custom_row, &args, m->arena, r, &why, err));
+    }
+    if (!r->row)
+        w->why_no_graph = why;
+    return ASSAY_OK;
+}
+
+static assay_status take_modules(stored_model *m, const recognised *r, weight_set *w,
+                                 assay_error *err)
+{
+    TRY(take_recognised(m, r, w, err));
+    m->recognised = STR("torch.nn.Sequential");
+    return ASSAY_OK;
+}
+
+static assay_status take_weights(stored_model *m, weight_set *w, assay_error *err)
+{
+    recognised r;
+    TRY(weights_recognise(w, m->arena, &r, err));
+    if (!r.row && w->layers)
+        TRY(try_layers(m, w, &r, err));
+    if (r.row)
+        return take_recognised(m, &r, w, err);
+    if (w->modules)
+        TRY(try_modules(m, w, &r, err));
+    return r.row ? take_modules(m, &r, w, err) : take_inventory(m, w, (str){0}, err);
 }
 
 /* ---- directories ---- */
@@ -71,6 +240,8 @@ static assay_status take_folder(stored_model *m, const hf_folder *f, const char 
         take_config(m, &f->config, f->config_path, f->weights);
         return ASSAY_OK;
     }
+    if (f->weights && !f->kind.n)
+        return take_weights(m, f->weights, err);
     if (f->weights)
         return take_inventory(m, f->weights, f->kind, err);
     if (f->kind.n)
@@ -115,7 +286,7 @@ static assay_status load_safetensors(stored_model *m, const char *path, assay_er
         return take_folder(m, &f, path, err);
     TRY(index ? weights_read_index(&safetensors_reader, path, m->arena, &w, err)
               : weights_read_file(&safetensors_reader, path, m->arena, &w, err));
-    return take_inventory(m, w, (str){0}, err);
+    return take_weights(m, w, err);
 }
 
 static assay_status load_gguf(stored_model *m, const char *path, assay_error *err)
@@ -140,7 +311,7 @@ static assay_status load_torch(stored_model *m, const char *path, assay_error *e
     if (f.weights)
         return take_folder(m, &f, path, err);
     TRY(weights_read_file(&torch_reader, path, m->arena, &w, err));
-    return take_inventory(m, w, (str){0}, err);
+    return take_weights(m, w, err);
 }
 
 /* ---- opening ---- */

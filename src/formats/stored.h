@@ -16,6 +16,8 @@ typedef struct stored_model {
     const zoo_row *row; /* NULL: ir is an inventory */
     str config_file;
     zoo_args config;
+    str recognised; /* the architecture was not given but recognised: "resnet50 num_classes=10"; or empty */
+    bool input_stated;   /* the file says how large the input is */
     weight_set *weights; /* or NULL */
     ir_model *ir;
 } stored_model;

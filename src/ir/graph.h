@@ -235,6 +235,7 @@ struct ir_model {
     /* The number type that floats are published in, where the graph says float32 for all of them (built-in
      * architectures); IR_UNDEFINED: that of the graph. */
     ir_dtype native;
+    bool input_assumed; /* the file does not state the sizes of its inputs, nor did the user */
     bool architecture_changed; /* the size of an input gave weights other shapes; see the notes */
     VEC(ir_node) nodes;
     VEC(ir_value) values;

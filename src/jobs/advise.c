@@ -182,7 +182,7 @@ assay_status job_advise(assay_model *model, const assay_options *o,
     advise_facts f = known ? *known : (advise_facts){0};
     host_info host;
     asking x = {.model = model, .o = *o, .p = p, .f = &f};
-    if (o->analysis.no_advice || p->inventory.present || !p->n_layers)
+    if (o->analysis.no_advice || p->inventory.alone || !p->n_layers)
         return ASSAY_OK;
     x.arena = arena_new(JOB_ANALYSIS_BYTES);
     if (!x.arena)

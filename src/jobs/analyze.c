@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/redact.h"
+#include "formats/weights.h"
 #include "jobs/batch.h"
 #include "jobs/hooks.h"
 #include "jobs/job.h"
@@ -56,6 +57,16 @@ static assay_status take_inventory(const assay_model *m, const assay_options *o,
     TRY(inventory_run(m->ir, p, err));
     job_describe_context(o, p);
     return arena_failed(p->arena) ? err_no_memory(err) : ASSAY_OK;
+}
+
+/* The tensors of a file whose architecture was recognised, beside the graph. */
+static assay_status add_inventory(const assay_model *m, profile *p, assay_error *err)
+{
+    ir_model *ir = NULL;
+    TRY(weights_inventory(m->weights, JOB_MODEL_BYTES, &ir, err));
+    assay_status s = inventory_beside(ir, p, err);
+    ir_model_free(ir);
+    return s;
 }
 
 static assay_status study_ir(const ir_model *ir, const infer_options *shapes,
@@ -172,6 +183,9 @@ static assay_status analyze_model(assay_model *m, const assay_options *o, arena 
     p->bottlenecks.hardware = str_copy(p->arena, hardware);
     job_describe_context(o, p);
     p->config_file = str_copy(p->arena, m->config_file);
+    p->recognised = str_copy(p->arena, m->recognised);
+    if (m->recognised.n)
+        TRY(add_inventory(m, p, err));
     p->memory_plan.kv_cache = kv_cache_of(m, p);
     return arena_failed(p->arena) ? err_no_memory(err) : ASSAY_OK;
 }
@@ -181,7 +195,7 @@ static assay_status judge_strictly(const profile *p, assay_error *err)
     const profile_accounting *a = &p->accounting;
     if (!p->anything_assumed)
         return ASSAY_OK;
-    if (p->inventory.present)
+    if (p->inventory.alone)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED,
                         "strict: the architecture of these weights is unknown");
     if (p->weights_differ)

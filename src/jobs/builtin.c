@@ -141,6 +141,16 @@ static assay_status note_change(const assay_model *m, const assay_options *o, ar
     return ok ? ASSAY_OK : err_no_memory(err);
 }
 
+/* Weights do not show how large the input is. */
+static void note_input(const assay_model *m, const assay_options *o, ir_model *ir)
+{
+    ir->input_assumed = m->recognised.n && !m->input_stated && !sizes_input(o);
+    if (ir->input_assumed)
+        notes_add(&ir->notes, "assumed-input", (str){0}, "Use --input-shape for another size.",
+                  "The file does not state the size of its input. That of the built-in model is "
+                  "assumed.");
+}
+
 static assay_status build_row(assay_model *m, const assay_options *o, arena *scratch,
                               assay_error *err)
 {
@@ -156,6 +166,7 @@ static assay_status build_row(assay_model *m, const assay_options *o, arena *scr
     m->ir = ir;
     TRY(note_change(m, o, scratch, ir, err));
     TRY(job_match_weights(m, ir, err));
+    note_input(m, o, ir);
     return ir->name.p ? ASSAY_OK : err_no_memory(err);
 }
 

@@ -27,6 +27,8 @@ struct assay_model {
     str name;                   /* of it, as the user called it */
     str config_file;            /* that described it, or empty */
     zoo_args config;            /* what that file says */
+    str recognised;             /* what its weights were recognised as, or empty */
+    bool input_stated;          /* then: the file says how large its input is */
     struct weight_set *weights; /* that are stored for it (formats/weights.h), or NULL */
     notes said;                 /* by reading it; in the arena below when it has one */
     arena *arena;               /* of the three above */

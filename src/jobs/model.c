@@ -115,6 +115,8 @@ static assay_status read_stored(const format_row *f, const char *path, assay_mod
     m->config = s.config;
     m->config_file = s.config_file;
     m->weights = s.weights;
+    m->recognised = s.recognised;
+    m->input_stated = s.input_stated;
     return status;
 }
 

@@ -133,6 +133,7 @@ typedef struct profile_file {
 
 typedef struct profile_inventory {
     bool present;
+    bool alone; /* the architecture is not known: there is nothing else */
     uint64_t tensors, elements, bytes;
     uint64_t training_elements; /* of those: what only training needs */
     const profile_bytes_by_dtype *dtypes;
@@ -279,6 +280,7 @@ typedef struct profile {
     str precision;     /* "" when as stored, else "float16", ... */
     str weights_dtype; /* profile_settle(): that, or what most of the weights are */
     str device, config_file;
+    str recognised; /* the architecture that weights were recognised as: "resnet50 num_classes=10"; or empty */
     int64_t ir_version, opset;
     profile_context context;
     const profile_tensor *inputs, *outputs;
@@ -308,7 +310,7 @@ typedef struct profile {
     uint32_t n_values;
     profile_memory_plan memory_plan;
     profile_training training;
-    profile_inventory inventory; /* of weights without a graph */
+    profile_inventory inventory; /* of a file of weights */
     profile_measured *measured;  /* NULL: nothing was run */
     profile_watch *watch;        /* NULL: no process was watched */
     profile_mapping *mapping;    /* NULL: not placed on devices */

@@ -122,6 +122,9 @@ static const field config_rows[] = {
           .absent = FIELD_OMIT),
     FIELD(profile, device, STR, NONE, NULL, "Device asked for.", .absent = FIELD_NULL),
     FIELD(profile, config_file, STR, NONE, NULL, "Configuration file.", .absent = FIELD_NULL),
+    FIELD(profile, recognised, STR, NONE, "Recognised as",
+          "Built-in architecture, with its parameters, that a file of weights was recognised as.",
+          .absent = FIELD_OMIT),
     FIELD_AS(profile, "precision", weights_dtype, STR, NONE, "Precision",
              "Type of most weights, or the type that bytes were counted at.", .absent = FIELD_NULL),
     FIELD_AS(profile, "weighed_as", precision, STR, NONE, NULL,
@@ -365,7 +368,7 @@ static const field profile_rows[] = {
                  "Live activations over the execution order."),
     FIELD_STRUCT(profile, "training", training, training_fields, "Cost of a training step."),
     FIELD_STRUCT(profile, "inventory", inventory, inventory_fields,
-                 "Weights of a file without a graph."),
+                 "Tensors of a file of weights whose architecture is unknown or was recognised."),
     FIELD_SPLICED(profile, measured, measured_fields, .by_pointer = true),
     FIELD_SPLICED(profile, mapping, mapping_fields, .by_pointer = true),
     FIELD_SPLICED(profile, fusion, fusion_fields, .by_pointer = true),
@@ -416,7 +419,7 @@ static bool finish_profile(field_reader *r, void *base)
     p->arena = r->arena;
     p->warnings.arena = r->arena;
     p->warnings.list.cap = p->warnings.list.n;
-    p->anything_assumed |= p->accounting.assumed || p->accounting.unknown || p->inventory.present;
+    p->anything_assumed |= p->accounting.assumed || p->accounting.unknown || p->inventory.alone;
     return profile_settle(p) || fields_fail_memory(r);
 }
 static const fields profile_fields = FIELDS(profile, profile_rows, .finish = finish_profile);

@@ -259,6 +259,8 @@ static const field file_rows[] = {
 static const fields file_fields = FIELDS(profile_file, file_rows);
 
 static const field inventory_rows[] = {
+    FIELD(profile_inventory, alone, BOOL, NONE, NULL,
+          "Whether the architecture is unknown, so that the document has no layers."),
     FIELD(profile_inventory, tensors, U64, COUNT, "Tensors", "Tensors of the file."),
     FIELD(profile_inventory, elements, U64, AMOUNT, "Elements", "Their elements."),
     FIELD(profile_inventory, bytes, U64, BYTES, "Size", "Their size."),

@@ -58,7 +58,7 @@ export interface Profile {
     memory_plan: ProfileMemoryPlan;
     /** Cost of a training step. */
     training?: ProfileTraining;
-    /** Weights of a file without a graph. */
+    /** Tensors of a file of weights whose architecture is unknown or was recognised. */
     inventory?: ProfileInventory;
     /** The smallest batch, in MiB and milliseconds. */
     single_image?: SingleImage;
@@ -199,6 +199,8 @@ export interface Config {
     device: string | null;
     /** Configuration file. */
     config_file: string | null;
+    /** Built-in architecture, with its parameters, that a file of weights was recognised as. */
+    recognised?: string;
     /** Type of most weights, or the type that bytes were counted at. */
     precision: string | null;
     /** Type that bytes were counted at, with --precision. */
@@ -678,6 +680,8 @@ export interface ProfileOptimizer {
 }
 
 export interface ProfileInventory {
+    /** Whether the architecture is unknown, so that the document has no layers. */
+    alone: boolean;
     /** Tensors of the file. */
     tensors: number;
     /** Their elements. */

@@ -1,0 +1,376 @@
+/* Recognising the architecture of a file of weights; see recognise.h. */
+#include "formats/recognise.h"
+
+#include "base/sbuf.h"
+#include "formats/recognise_impl.h"
+
+#define SCRATCH_BYTES ((size_t)512 << 20)
+#define BUILD_BYTES   ((size_t)256 << 20)
+enum { PREFIXES_MAX = 8, TENSORS_MAX = 1 << 16 };
+
+/* ---- one try ---- */
+
+static const weight_item *find_tensor(const search *s, str name)
+{
+    uint32_t at = map_get(&s->by_name, name);
+    return at == MAP_NONE ? NULL : s->tensors[at].item;
+}
+
+static bool same_shape(const ir_value *v, const weight_item *x)
+{
+    const ir_tensor *t = v->constant;
+    bool turned = v->flags & IR_VALUE_TRANSPOSED && t->rank >= 2, same = t->rank == x->rank;
+    for (int d = 0; same && d < t->rank; d++) {
+        int at = !turned || d < t->rank - 2 ? d : 2 * t->rank - 3 - d;
+        same = t->dims[d] == x->dims[at];
+    }
+    return same;
+}
+
+static void compare(const search *s, attempt *t)
+{
+    uint32_t found = 0, missing = 0, reshaped = 0;
+    for (ir_id id = 0; id < t->m->values.n; id++) {
+        const ir_value *v = ir_value_at(t->m, id);
+        if (!v->constant || !(v->flags & (IR_VALUE_PARAM | IR_VALUE_BUFFER)) ||
+            !zoo_name_counts(v->name))
+            continue;
+        const weight_item *x = find_tensor(s, v->name);
+        missing += !x;
+        found += x != NULL;
+        if (!x || same_shape(v, x))
+            continue;
+        reshaped++;
+        if (t->n_reshaped < RECOGNISE_WRONG) {
+            t->reshaped[t->n_reshaped].value = id;
+            t->reshaped[t->n_reshaped++].item = x;
+        }
+    }
+    t->names_differ = missing || found != s->n;
+    t->wrong = missing + (s->n > found ? s->n - found : 0) + reshaped;
+}
+
+bool recognise_try(search *s, const zoo_row *row, const zoo_args *args, attempt *out)
+{
+    *out = (attempt){.row = row, .args = *args, .asked = {.arena = s->scratch}};
+    err_clear(&s->said);
+    const zoo_request q = {
+        .row = row, .set = args, .memory_limit = BUILD_BYTES, .asked = &out->asked};
+    if (++s->builds > RECOGNISE_BUILDS || zoo_build(&q, &out->m, &s->said) != ASSAY_OK)
+        return false;
+    compare(s, out);
+    return true;
+}
+
+void recognise_drop(attempt *t)
+{
+    ir_model_free(t->m);
+    t->m = NULL;
+}
+
+/* ---- the names of the file ---- */
+
+static bool is_of_model(const weight_item *x)
+{
+    return x->role != WEIGHT_ROLE_TRAINING && x->role != WEIGHT_ROLE_OTHER;
+}
+
+/* "_orig_mod." stands before every part that torch.compile was called for. */
+static str without_compiled(arena *a, str name)
+{
+    static const char word[] = "_orig_mod.";
+    enum { N = sizeof word - 1 };
+    char *copy = str_contains(name, word) ? arena_copy(a, name.p, name.n + 1) : NULL;
+    uint32_t n = 0;
+    for (uint32_t i = 0; copy && i < name.n;) {
+        bool starts = i + N <= name.n && memcmp(name.p + i, word, N) == 0;
+        if (starts)
+            i += N;
+        else
+            copy[n++] = name.p[i++];
+    }
+    return copy ? (str){copy, n} : name;
+}
+
+static str first_part(str name)
+{
+    const char *dot = memchr(name.p, '.', name.n);
+    return (str){name.p, dot ? (uint32_t)(dot - name.p) + 1 : 0};
+}
+
+/* Takes the first part off all names if they share it. */
+static bool strip_prefix(named *list, uint32_t n)
+{
+    str prefix = n ? first_part(list[0].name) : (str){0};
+    for (uint32_t i = 0; i < n; i++)
+        if (!prefix.n || !str_eq(first_part(list[i].name), prefix))
+            return false;
+    for (uint32_t i = 0; i < n; i++)
+        list[i].name = (str){list[i].name.p + prefix.n, list[i].name.n - prefix.n};
+    return n > 0;
+}
+
+/* ---- rows ---- */
+
+typedef struct pass {
+    bool plain, usual; /* names without numbers; only usual parameters */
+} pass;
+
+static bool solve(search *s, const zoo_row *row, pass p, attempt *out)
+{
+    zoo_args none;
+    zoo_args_init(&none, s->scratch);
+    if (!recognise_try(s, row, &none, out))
+        return false;
+    bool named_alike = !out->names_differ || (p.plain && recognise_depths(s, out));
+    bool done = named_alike && recognise_shapes(s, out, true);
+    if (named_alike && !done && !p.usual)
+        done = recognise_shapes(s, out, false) || recognise_shapes(s, out, true);
+    if (!done)
+        recognise_drop(out);
+    return done;
+}
+
+/* The other rows whose weights are the same with the same arguments. */
+static str others_of(search *s, const zoo_row *const *rows, uint32_t n, const attempt *of)
+{
+    sbuf list = {0};
+    for (uint32_t i = 0; i < n; i++) {
+        attempt t;
+        if (rows[i] == of->row || !recognise_try(s, rows[i], &of->args, &t))
+            continue;
+        if (!t.wrong)
+            sbuf_printf(&list, list.n ? ", %s" : "%s", rows[i]->name);
+        recognise_drop(&t);
+    }
+    str names = list.n ? str_copy(s->arena, (str){list.p, (uint32_t)list.n}) : (str){0};
+    sbuf_free(&list);
+    return names;
+}
+
+static bool accept(search *s, const zoo_row *const *rows, uint32_t n, attempt *t, recognised *out)
+{
+    out->row = t->row;
+    zoo_args_init(&out->args, s->arena);
+    out->others = others_of(s, rows, n, t);
+    recognise_drop(t);
+    for (uint32_t i = 0; i < t->args.list.n; i++) {
+        const zoo_arg *arg = &t->args.list.items[i];
+        json_value v = arg->value;
+        if (v.kind == JSON_LIST)
+            v.items = arena_copy(s->arena, v.items, v.n * sizeof *v.items);
+        if (!zoo_args_put(&out->args, arg->key, v, false))
+            return false;
+    }
+    return true;
+}
+
+/* A second head that a row runs and a file may not have. */
+static void drop_auxiliary(search *s, attempt *t)
+{
+    bool there = false;
+    attempt without;
+    zoo_args args;
+    for (ir_id id = 0; id < t->m->values.n; id++) {
+        const ir_value *v = ir_value_at(t->m, id);
+        there |= v->constant && v->flags & IR_VALUE_PARAM && zoo_name_is_auxiliary(v->name);
+    }
+    zoo_args_init(&args, s->scratch);
+    if (!there || s->auxiliary || !zoo_args_copy(&args, &t->args) ||
+        !zoo_args_put(&args, STR("aux_loss"), json_of_bool(false), false) ||
+        !recognise_try(s, t->row, &args, &without))
+        return;
+    if (without.wrong == 0) {
+        recognise_drop(t);
+        *t = without;
+    } else {
+        recognise_drop(&without);
+    }
+}
+
+static bool index_names(search *s)
+{
+    if (!map_init(&s->by_name, s->scratch, s->n))
+        return false;
+    for (uint32_t i = 0; i < s->n; i++)
+        if (!map_put(&s->by_name, s->tensors[i].name, i))
+            return false;
+    return true;
+}
+
+/* With the names as they are now. */
+static assay_status find_rows(search *s, pass p, recognised *out, assay_error *err)
+{
+    const zoo_row *rows[RECOGNISE_ROWS];
+    str *names = ARENA_ARRAY(s->scratch, str, (size_t)s->n + 1);
+    zoo_names sum;
+    attempt *t = ARENA_NEW(s->scratch, attempt);
+    for (uint32_t i = 0; names && i < s->n; i++)
+        names[i] = s->tensors[i].name;
+    if (!names || !t || !zoo_names_sum(names, s->n, s->scratch, &sum))
+        return err_no_memory(err);
+    uint32_t n = zoo_by_names(&sum, p.plain, rows, RECOGNISE_ROWS);
+    if (n && !index_names(s))
+        return err_no_memory(err);
+    for (uint32_t i = 0; i < n && !out->row; i++)
+        if (solve(s, rows[i], p, t)) {
+            drop_auxiliary(s, t);
+            if (!accept(s, rows, n, t, out))
+                return err_no_memory(err);
+        }
+    return ASSAY_OK;
+}
+
+/* ---- the whole ---- */
+
+static named *collect(const weight_set *w, arena *scratch, uint32_t *n)
+{
+    named *list = w->items.n <= TENSORS_MAX ? ARENA_ARRAY(scratch, named, (size_t)w->items.n + 1)
+                                            : NULL;
+    *n = 0;
+    for (uint32_t i = 0; list && i < w->items.n; i++) {
+        const weight_item *x = &w->items.items[i];
+        if (is_of_model(x) && !x->integer)
+            list[(*n)++] = (named){without_compiled(scratch, x->as.n ? x->as : x->name), x};
+    }
+    return list;
+}
+
+/* Of the collected tensors, those that count; prefixes go off before that is decided. */
+static uint32_t keep_counted(search *s, const named *all, uint32_t n, named *out)
+{
+    uint32_t kept = 0;
+    s->auxiliary = false;
+    for (uint32_t i = 0; i < n; i++) {
+        s->auxiliary |= zoo_name_is_auxiliary(all[i].name);
+        if (zoo_name_counts(all[i].name))
+            out[kept++] = all[i];
+    }
+    return kept;
+}
+
+static assay_status search_prefixes(search *s, const named *all, uint32_t n, pass p,
+                                    recognised *out, assay_error *err)
+{
+    named *list = arena_copy(s->scratch, all, (n + 1) * sizeof *all);
+    named *kept = ARENA_ARRAY(s->scratch, named, (size_t)n + 1);
+    if (!list || !kept)
+        return err_no_memory(err);
+    s->tensors = kept;
+    for (int level = 0; level < PREFIXES_MAX && !out->row; level++) {
+        s->n = keep_counted(s, list, n, kept);
+        TRY(find_rows(s, p, out, err));
+        if (out->row) {
+            uint32_t cut = (uint32_t)(list[0].name.p - all[0].name.p);
+            out->prefix = str_copy(s->arena, (str){all[0].name.p, cut});
+        } else if (!strip_prefix(list, n)) {
+            break;
+        }
+    }
+    return ASSAY_OK;
+}
+
+/* Matching works with the names that the row has. */
+static assay_status rename_items(weight_set *w, const recognised *r, assay_error *err)
+{
+    for (uint32_t i = 0; i < w->items.n; i++) {
+        weight_item *x = &w->items.items[i];
+        str name = without_compiled(w->arena, x->as.n ? x->as : x->name);
+        bool starts = r->prefix.n && name.n > r->prefix.n &&
+                      memcmp(name.p, r->prefix.p, r->prefix.n) == 0;
+        if (!starts && str_eq(name, x->name))
+            continue;
+        x->as = starts ? str_copy(w->arena, (str){name.p + r->prefix.n, name.n - r->prefix.n})
+                       : str_copy(w->arena, name);
+        if (!x->as.p)
+            return err_no_memory(err);
+    }
+    return ASSAY_OK;
+}
+
+static assay_status search_all(search *s, weight_set *w, recognised *out, assay_error *err)
+{
+    static const pass passes[] = {{false, true}, {false, false}, {true, false}};
+    uint32_t n;
+    const named *all = collect(w, s->scratch, &n);
+    if (!all || !n)
+        return ASSAY_OK;
+    for (size_t i = 0; i < sizeof passes / sizeof *passes && !out->row; i++)
+        TRY(search_prefixes(s, all, n, passes[i], out, err));
+    return out->row ? rename_items(w, out, err) : ASSAY_OK;
+}
+
+assay_status weights_recognise(weight_set *w, arena *a, recognised *out, assay_error *err)
+{
+    search s = {.arena = a, .scratch = arena_new(SCRATCH_BYTES)};
+    *out = (recognised){0};
+    if (!s.scratch)
+        return err_no_memory(err);
+    assay_status status = search_all(&s, w, out, err);
+    arena_free(s.scratch);
+    return status;
+}
+
+/* ---- a given row ---- */
+
+typedef struct given {
+    const zoo_row *row;
+    const zoo_args *args;
+    str why;
+} given;
+
+static str say_wrong(const search *s, const attempt *t)
+{
+    if (t->n_reshaped) {
+        const ir_value *v = ir_value_at(t->m, t->reshaped[0].value);
+        return str_printf(s->arena, "%u tensors differ, the first in its shape: '" STR_FMT "'",
+                          t->wrong, STR_ARG(v->name));
+    }
+    return str_printf(s->arena, "%u names are in one of the two only", t->wrong);
+}
+
+static assay_status fit_given(search *s, given *g, named *list, uint32_t n, recognised *out,
+                              assay_error *err)
+{
+    named *kept = ARENA_ARRAY(s->scratch, named, (size_t)n + 1);
+    attempt *t = ARENA_NEW(s->scratch, attempt);
+    str first = n ? list[0].name : (str){0};
+    if (!kept || !t)
+        return err_no_memory(err);
+    s->tensors = kept;
+    for (int level = 0; level < PREFIXES_MAX && !out->row; level++) {
+        s->n = keep_counted(s, list, n, kept);
+        if (!index_names(s))
+            return err_no_memory(err);
+        if (!recognise_try(s, g->row, g->args, t)) {
+            g->why = s->said.message[0] ? str_copy(s->arena, str_of(s->said.message)) : STR("");
+            return ASSAY_OK;
+        }
+        g->why = say_wrong(s, t);
+        bool fits = t->wrong == 0 && n > 0;
+        if (fits)
+            out->prefix = str_copy(s->arena, (str){first.p, (uint32_t)(list[0].name.p - first.p)});
+        if (fits && !accept(s, &g->row, 1, t, out))
+            return err_no_memory(err);
+        recognise_drop(t);
+        if (!fits && !strip_prefix(list, n))
+            break;
+    }
+    return ASSAY_OK;
+}
+
+assay_status weights_recognise_as(weight_set *w, const zoo_row *row, const zoo_args *args, arena *a,
+                                  recognised *out, str *why, assay_error *err)
+{
+    search s = {.arena = a, .scratch = arena_new(SCRATCH_BYTES)};
+    given g = {row, args, {0}};
+    uint32_t n = 0;
+    *out = (recognised){0};
+    named *all = s.scratch ? collect(w, s.scratch, &n) : NULL;
+    assay_status status = all ? fit_given(&s, &g, all, n, out, err) : err_no_memory(err);
+    if (status == ASSAY_OK && out->row)
+        status = rename_items(w, out, err);
+    *why = g.why;
+    arena_free(s.scratch);
+    return status;
+}

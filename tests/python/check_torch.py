@@ -1,0 +1,244 @@
+#!/usr/bin/python3
+"""Files that Debian's PyTorch writes: state dicts of torchvision's models are recognised as what they are, whole
+Sequential modules are rebuilt, and both compute what PyTorch computes.
+
+    check_torch.py ASSAY [all]
+
+`all` makes a state dict of every torchvision model instead of a choice. Exit 77 (skipped) without python3-torch.
+Outputs are compared only where an engine is.
+"""
+
+import inspect
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import warnings
+from typing import Any, Dict, List, Optional
+
+warnings.filterwarnings("ignore")
+try:
+    import numpy
+    import torch
+    from torch import nn
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+try:
+    from torchvision import models
+except ImportError:
+    models = None
+
+ASSAY = sys.argv[1]
+EVERY = "all" in sys.argv[2:]
+CLASSES = 13
+CHOICE = {
+    "alexnet", "convnext_tiny", "densenet121", "efficientnet_b0", "googlenet", "inception_v3", "maxvit_t", "mnasnet0_5",
+    "mobilenet_v2", "mobilenet_v3_small", "regnet_y_400mf", "resnet18", "resnext50_32x4d", "shufflenet_v2_x0_5",
+    "squeezenet1_1", "swin_t", "vgg11_bn", "vit_b_32", "wide_resnet50_2", "lraspp_mobilenet_v3_large",
+    "deeplabv3_mobilenet_v3_large", "ssdlite320_mobilenet_v3_large", "r3d_18", "raft_small",
+}  # fmt: skip
+wrong: List[str] = []
+
+
+def check(what: str, good: bool, detail: Any = "") -> None:
+    if not good:
+        wrong.append(f"{what}: {detail}")
+
+
+def profile(path: str, *options: str) -> Dict[str, Any]:
+    done = subprocess.run(
+        [ASSAY, "graph", path, "--json", *options], capture_output=True, text=True
+    )
+    check(path, done.returncode == 0, done.stderr)
+    return json.loads(done.stdout) if done.returncode == 0 else {"config": {}, "architecture": {}}
+
+
+def hollow(state: Dict[str, Any]) -> Dict[str, Any]:
+    """The same names and shapes in a file of a few bytes."""
+    return {
+        k: v if v.numel() < 64 else torch.zeros(1, dtype=v.dtype).expand(v.shape)
+        for k, v in state.items()
+    }
+
+
+def builders() -> Dict[str, Any]:
+    found = {}
+    for part in (
+        models,
+        models.segmentation,
+        models.detection,
+        models.video,
+        models.optical_flow,
+    ):
+        for name, function in vars(part).items():
+            if name[0].islower() and inspect.isfunction(function) and not name.startswith("get_"):
+                found[name] = function
+    return {k: v for k, v in found.items() if EVERY or k in CHOICE}
+
+
+def make(name: str, function: Any) -> Optional[Any]:
+    options = {} if name.startswith("raft") else {"num_classes": CLASSES}
+    if "weights_backbone" in inspect.signature(function).parameters:
+        options["weights_backbone"] = None
+    if name in ("googlenet", "inception_v3"):
+        options["init_weights"] = False
+    return function(weights=None, **options)
+
+
+def check_recognised(folder: str) -> int:
+    count = 0
+    for name, function in builders().items():
+        state = make(name, function).state_dict()
+        path = os.path.join(folder, "state.pth")
+        torch.save(hollow({"module." + k: v for k, v in state.items()}), path)
+        result = profile(path)
+        words = result["config"].get("recognised", "nothing").split()
+        expected = [] if name.startswith("raft") else [f"num_classes={CLASSES}"]
+        others = " ".join(
+            w["text"] for w in result.get("warnings", []) if w["code"] == "recognised"
+        )
+        check(name, (words[0] == name or name in others) and words[1:2] == expected, words)
+        check(
+            name,
+            not result.get("accounting", {}).get("weights_differ"),
+            "weights differ",
+        )
+        elements = sum(v.numel() for v in state.values())
+        check(name, result.get("inventory", {}).get("elements") == elements, "elements")
+        count += 1
+    return count
+
+
+def settle(module: Any) -> Any:
+    for part in module.modules():
+        if isinstance(part, (nn.BatchNorm1d, nn.BatchNorm2d)):
+            part.running_mean.normal_(0, 0.1)
+            part.running_var.uniform_(0.5, 1.5)
+    return module.eval()
+
+
+def has_engine(folder: str) -> bool:
+    path = os.path.join(folder, "tiny.pt")
+    torch.save(nn.Sequential(nn.Linear(2, 2)), path)
+    command = [ASSAY, "bench", path, "--num-runs", "1", "--warmup-runs", "0", "-q"]
+    return subprocess.run(command, capture_output=True).returncode == 0
+
+
+def check_outputs(folder: str, name: str, path: str, module: Any, x: Any) -> None:
+    given, out = os.path.join(folder, "x.npy"), os.path.join(folder, name)
+    numpy.save(given, x.numpy())
+    shape = ",".join(map(str, x.shape))
+    command = [
+        ASSAY,
+        "bench",
+        path,
+        "--input",
+        given,
+        "--input-shape",
+        shape,
+        "--save-outputs",
+        out,
+    ]
+    done = subprocess.run(
+        [*command, "--num-runs", "1", "--warmup-runs", "0", "-q"],
+        capture_output=True,
+        text=True,
+    )
+    check(name, done.returncode == 0, done.stderr)
+    if done.returncode == 0:
+        got = numpy.load(os.path.join(out, os.listdir(out)[0]))
+        with torch.no_grad():
+            expected = module(x).numpy()
+        check(
+            name,
+            got.shape == expected.shape and abs(got - expected).max() < 1e-4,
+            got.shape,
+        )
+
+
+def sequences() -> Dict[str, Any]:
+    inner = nn.Sequential(nn.Conv2d(8, 16, 3, stride=2, bias=False), nn.LeakyReLU(0.2))
+    return {
+        "cnn": (nn.Sequential(
+            nn.Conv2d(1, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2), inner, nn.Flatten(),
+            nn.Linear(16 * 6 * 6, 32), nn.GELU(), nn.Dropout(), nn.Linear(32, 10), nn.Softmax(dim=1)), (1, 1, 28, 28)),
+        "mlp": (nn.Sequential(nn.Linear(20, 64), nn.BatchNorm1d(64), nn.Tanh(), nn.Linear(64, 3)), (1, 20)),
+        "pool": (nn.Sequential(nn.Conv2d(3, 8, 3, dilation=2), nn.SiLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(),
+                               nn.Linear(8, 5), nn.Sigmoid()), (1, 3, 32, 32)),
+        "line": (nn.Sequential(nn.Conv1d(4, 8, 5), nn.ELU(), nn.AvgPool1d(2), nn.Flatten(), nn.Linear(240, 2)), (1, 4, 64)),
+        "up": (nn.Sequential(nn.Conv2d(3, 4, 3, padding=1), nn.Upsample(scale_factor=2),
+                             nn.ConvTranspose2d(4, 2, 2, stride=2), nn.Hardswish()), (1, 3, 32, 32)),
+    }  # fmt: skip
+
+
+class Net(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.part = nn.Linear(3, 4)
+
+
+def check_modules(folder: str, runs: bool) -> None:
+    for name, (module, shape) in sequences().items():
+        path = os.path.join(folder, name + ".pt")
+        torch.save(settle(module), path)
+        result = profile(path)
+        parameters = sum(p.numel() for p in module.parameters())
+        check(
+            name,
+            result["architecture"].get("total_parameters") == parameters,
+            result["architecture"],
+        )
+        check(
+            name,
+            result["config"].get("recognised") == "torch.nn.Sequential",
+            result["config"],
+        )
+        if runs:
+            check_outputs(folder, name, path, module, torch.randn(shape))
+    path = os.path.join(folder, "net.pt")
+    torch.save(Net(), path)
+    result = profile(path)
+    check(
+        "net",
+        "recognised" not in result["config"] and result["inventory"]["alone"],
+        result["config"],
+    )
+
+
+def check_weights(folder: str) -> None:
+    """The numbers of a recognised file: zip, the older form, and half precision."""
+    module = settle(models.resnet18(num_classes=10))
+    for name, options in (
+        ("zip", {}),
+        ("legacy", {"_use_new_zipfile_serialization": False}),
+    ):
+        path = os.path.join(folder, name + ".pth")
+        torch.save({"state_dict": module.state_dict(), "epoch": 1}, path, **options)
+        check_outputs(folder, name, path, module, torch.randn(1, 3, 64, 64))
+    module = module.half().float()
+    path = os.path.join(folder, "half.pth")
+    torch.save(
+        {k: v.half() if v.is_floating_point() else v for k, v in module.state_dict().items()},
+        path,
+    )
+    check_outputs(folder, "half", path, module, torch.randn(1, 3, 64, 64))
+
+
+def main() -> int:
+    torch.manual_seed(0)
+    with tempfile.TemporaryDirectory() as folder:
+        runs = has_engine(folder)
+        check_modules(folder, runs)
+        count = check_recognised(folder) if models else 0
+        if models and runs:
+            check_weights(folder)
+    print(
+        "\n".join(wrong)
+        or f"{count} torchvision models recognised; outputs {'equal' if runs else 'not compared'}"
+    )
+    return 1 if wrong else 0
+
+
+sys.exit(main())
