@@ -90,6 +90,7 @@ typedef struct given {
     int64_t n;
     double number;
     str text; /* n is its length, which may be more than what is kept */
+    int p;    /* of the operation's row */
 } given;
 
 static uint64_t little(machine *m, unsigned bytes)
@@ -202,22 +203,9 @@ static void op_int_line(machine *m, const given *g)
     push_whole(m, is_bool ? PICKLE_BOOL : PICKLE_INT, g->n);
 }
 
-static void op_true(machine *m, const given *g)
+static void op_bool(machine *m, const given *g)
 {
-    (void)g;
-    push_whole(m, PICKLE_BOOL, 1);
-}
-
-static void op_false(machine *m, const given *g)
-{
-    (void)g;
-    push_whole(m, PICKLE_BOOL, 0);
-}
-
-static void op_none(machine *m, const given *g)
-{
-    (void)g;
-    push(m, make(m, PICKLE_NONE));
+    push_whole(m, PICKLE_BOOL, g->p);
 }
 
 static void op_float(machine *m, const given *g)
@@ -252,12 +240,7 @@ static void push_text(machine *m, pickle_kind kind, const given *g)
 
 static void op_text(machine *m, const given *g)
 {
-    push_text(m, PICKLE_TEXT, g);
-}
-
-static void op_bytes(machine *m, const given *g)
-{
-    push_text(m, PICKLE_BYTES, g);
+    push_text(m, (pickle_kind)g->p, g);
 }
 
 /* 'text' in quotes. */
@@ -269,7 +252,7 @@ static void op_string_line(machine *m, const given *g)
     push_text(m, PICKLE_TEXT, &inner);
 }
 
-static void push_list(machine *m, pickle_kind kind)
+static void push_empty(machine *m, pickle_kind kind)
 {
     pickle_value *v = make(m, kind);
     if (v)
@@ -277,28 +260,10 @@ static void push_list(machine *m, pickle_kind kind)
     push(m, v);
 }
 
-static void op_empty_list(machine *m, const given *g)
+/* A value without content: of a list or dict, items may follow. */
+static void op_empty(machine *m, const given *g)
 {
-    (void)g;
-    push_list(m, PICKLE_LIST);
-}
-
-static void op_empty_tuple(machine *m, const given *g)
-{
-    (void)g;
-    push_list(m, PICKLE_TUPLE);
-}
-
-static void op_empty_dict(machine *m, const given *g)
-{
-    (void)g;
-    push_list(m, PICKLE_DICT);
-}
-
-static void op_mark(machine *m, const given *g)
-{
-    (void)g;
-    push(m, make(m, PICKLE_MARK));
+    push_empty(m, (pickle_kind)g->p);
 }
 
 static void push_marked(machine *m, pickle_kind kind)
@@ -311,26 +276,15 @@ static void push_marked(machine *m, pickle_kind kind)
     push(m, v);
 }
 
-static void op_list(machine *m, const given *g)
+static void op_marked(machine *m, const given *g)
 {
-    (void)g;
-    push_marked(m, PICKLE_LIST);
+    push_marked(m, (pickle_kind)g->p);
 }
 
-static void op_tuple(machine *m, const given *g)
+/* Of the last g->p values. */
+static void op_tuple_of(machine *m, const given *g)
 {
-    (void)g;
-    push_marked(m, PICKLE_TUPLE);
-}
-
-static void op_dict(machine *m, const given *g)
-{
-    (void)g;
-    push_marked(m, PICKLE_DICT);
-}
-
-static void push_tuple(machine *m, uint32_t n)
-{
+    const uint32_t n = (uint32_t)g->p;
     pickle_value *v = make(m, PICKLE_TUPLE);
     if (m->stack.n < n)
         cursor_fail(m->c, "pickle: a value is missing on the stack");
@@ -338,24 +292,6 @@ static void push_tuple(machine *m, uint32_t n)
         add_item(m, v, m->stack.items[m->stack.n - n + i]);
     m->stack.n -= cursor_ok(m->c) ? n : 0;
     push(m, v);
-}
-
-static void op_tuple1(machine *m, const given *g)
-{
-    (void)g;
-    push_tuple(m, 1);
-}
-
-static void op_tuple2(machine *m, const given *g)
-{
-    (void)g;
-    push_tuple(m, 2);
-}
-
-static void op_tuple3(machine *m, const given *g)
-{
-    (void)g;
-    push_tuple(m, 3);
 }
 
 static void op_append(machine *m, const given *g)
@@ -376,8 +312,9 @@ static void op_set_item(machine *m, const given *g)
 }
 
 /* Everything above the mark goes into what stands below it. */
-static void extend(machine *m, bool pairs)
+static void op_extend(machine *m, const given *g)
 {
+    const bool pairs = g->p != 0;
     uint32_t mark = last_mark(m);
     if (!cursor_ok(m->c) || mark == 0) {
         cursor_fail(m->c, "pickle: items without a list");
@@ -388,18 +325,6 @@ static void extend(machine *m, bool pairs)
         cursor_fail(m->c, "pickle: a key without a value");
     to->pairs |= pairs;
     take_marked(m, to, mark);
-}
-
-static void op_append_all(machine *m, const given *g)
-{
-    (void)g;
-    extend(m, false);
-}
-
-static void op_set_items(machine *m, const given *g)
-{
-    (void)g;
-    extend(m, true);
 }
 
 static void op_pop(machine *m, const given *g)
@@ -553,7 +478,7 @@ static void op_persistent(machine *m, const given *g)
 
 static void op_persistent_line(machine *m, const given *g)
 {
-    op_text(m, g);
+    push_text(m, PICKLE_TEXT, g);
     push_persistent(m, pop(m));
 }
 
@@ -562,19 +487,20 @@ static void op_persistent_line(machine *m, const given *g)
 typedef struct operation {
     argument argument;
     void (*run)(machine *m, const given *g);
+    int p; /* what tells operations of one function apart: a kind, a truth, a number */
 } operation;
 
 static const operation operations[256] = {
     [0x80] = {ARG_U1, op_nothing}, /* PROTO */
     [0x95] = {ARG_U8, op_nothing}, /* FRAME */
     ['.'] = {ARG_NONE, op_stop},
-    ['('] = {ARG_NONE, op_mark},
+    ['('] = {ARG_NONE, op_empty, PICKLE_MARK},
     ['0'] = {ARG_NONE, op_pop},
     ['1'] = {ARG_NONE, op_pop_mark},
     ['2'] = {ARG_NONE, op_twice},
-    ['N'] = {ARG_NONE, op_none},
-    [0x88] = {ARG_NONE, op_true},
-    [0x89] = {ARG_NONE, op_false},
+    ['N'] = {ARG_NONE, op_empty, PICKLE_NONE},
+    [0x88] = {ARG_NONE, op_bool, 1},
+    [0x89] = {ARG_NONE, op_bool, 0},
     ['I'] = {ARG_LINE, op_int_line},
     ['L'] = {ARG_LINE, op_int},
     ['J'] = {ARG_I4, op_int},
@@ -585,34 +511,34 @@ static const operation operations[256] = {
     ['F'] = {ARG_LINE, op_float},
     ['G'] = {ARG_F8, op_float},
     ['S'] = {ARG_LINE, op_string_line},
-    ['T'] = {ARG_TEXT4, op_text},
-    ['U'] = {ARG_TEXT1, op_text},
-    ['V'] = {ARG_LINE, op_text},
-    ['X'] = {ARG_TEXT4, op_text},
-    [0x8c] = {ARG_TEXT1, op_text},
-    [0x8d] = {ARG_TEXT8, op_text},
-    ['B'] = {ARG_TEXT4, op_bytes},
-    ['C'] = {ARG_TEXT1, op_bytes},
-    [0x8e] = {ARG_TEXT8, op_bytes},
-    [0x96] = {ARG_TEXT8, op_bytes},
-    [0x97] = {ARG_NONE, op_none},    /* NEXT_BUFFER: bytes that stand elsewhere */
-    [0x98] = {ARG_NONE, op_nothing}, /* READONLY_BUFFER */
-    [')'] = {ARG_NONE, op_empty_tuple},
-    [']'] = {ARG_NONE, op_empty_list},
-    ['}'] = {ARG_NONE, op_empty_dict},
-    [0x8f] = {ARG_NONE, op_empty_list}, /* EMPTY_SET */
-    ['t'] = {ARG_NONE, op_tuple},
-    ['l'] = {ARG_NONE, op_list},
-    ['d'] = {ARG_NONE, op_dict},
-    [0x91] = {ARG_NONE, op_list}, /* FROZENSET */
-    [0x85] = {ARG_NONE, op_tuple1},
-    [0x86] = {ARG_NONE, op_tuple2},
-    [0x87] = {ARG_NONE, op_tuple3},
+    ['T'] = {ARG_TEXT4, op_text, PICKLE_TEXT},
+    ['U'] = {ARG_TEXT1, op_text, PICKLE_TEXT},
+    ['V'] = {ARG_LINE, op_text, PICKLE_TEXT},
+    ['X'] = {ARG_TEXT4, op_text, PICKLE_TEXT},
+    [0x8c] = {ARG_TEXT1, op_text, PICKLE_TEXT},
+    [0x8d] = {ARG_TEXT8, op_text, PICKLE_TEXT},
+    ['B'] = {ARG_TEXT4, op_text, PICKLE_BYTES},
+    ['C'] = {ARG_TEXT1, op_text, PICKLE_BYTES},
+    [0x8e] = {ARG_TEXT8, op_text, PICKLE_BYTES},
+    [0x96] = {ARG_TEXT8, op_text, PICKLE_BYTES},
+    [0x97] = {ARG_NONE, op_empty, PICKLE_NONE}, /* NEXT_BUFFER: bytes that stand elsewhere */
+    [0x98] = {ARG_NONE, op_nothing},            /* READONLY_BUFFER */
+    [')'] = {ARG_NONE, op_empty, PICKLE_TUPLE},
+    [']'] = {ARG_NONE, op_empty, PICKLE_LIST},
+    ['}'] = {ARG_NONE, op_empty, PICKLE_DICT},
+    [0x8f] = {ARG_NONE, op_empty, PICKLE_LIST}, /* EMPTY_SET */
+    ['t'] = {ARG_NONE, op_marked, PICKLE_TUPLE},
+    ['l'] = {ARG_NONE, op_marked, PICKLE_LIST},
+    ['d'] = {ARG_NONE, op_marked, PICKLE_DICT},
+    [0x91] = {ARG_NONE, op_marked, PICKLE_LIST}, /* FROZENSET */
+    [0x85] = {ARG_NONE, op_tuple_of, 1},
+    [0x86] = {ARG_NONE, op_tuple_of, 2},
+    [0x87] = {ARG_NONE, op_tuple_of, 3},
     ['a'] = {ARG_NONE, op_append},
-    ['e'] = {ARG_NONE, op_append_all},
-    [0x90] = {ARG_NONE, op_append_all}, /* ADDITEMS */
+    ['e'] = {ARG_NONE, op_extend, false},
+    [0x90] = {ARG_NONE, op_extend, false}, /* ADDITEMS */
     ['s'] = {ARG_NONE, op_set_item},
-    ['u'] = {ARG_NONE, op_set_items},
+    ['u'] = {ARG_NONE, op_extend, true},
     ['p'] = {ARG_LINE, op_put},
     ['q'] = {ARG_U1, op_put},
     ['r'] = {ARG_U4, op_put},
@@ -638,7 +564,8 @@ static void step(machine *m)
         cursor_fail(m->c, "pickle: unknown operation");
         return;
     }
-    const given g = take_argument(m, o->argument);
+    given g = take_argument(m, o->argument);
+    g.p = o->p;
     if (cursor_ok(m->c))
         o->run(m, &g);
 }

@@ -452,7 +452,8 @@ static assay_status walk_root(walker *w, pickle_value *root)
 
 assay_status torch_list(torch_file *f, pickle_value *object, str prefix)
 {
-    walker w = {.f = f, .role = WEIGHT_ROLE_UNTOLD};
+    /* Constants of TorchScript are neither parameters nor buffers. */
+    walker w = {.f = f, .role = prefix.n ? WEIGHT_ROLE_OTHER : WEIGHT_ROLE_UNTOLD};
     if (!map_init(&w.shared, f->scratch, 64))
         return err_no_memory(f->err);
     sbuf_str(&w.path, prefix.n ? (str){prefix.p, prefix.n - 1} : prefix);
