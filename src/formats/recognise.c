@@ -316,8 +316,30 @@ assay_status weights_recognise(weight_set *w, arena *a, recognised *out, assay_e
 typedef struct given {
     const zoo_row *row;
     const zoo_args *args;
-    str why;
+    str why; /* of the prefix with the fewest differences */
+    uint32_t wrong;
 } given;
+
+/* A tensor of the file that the model does not have; else one of the model that the file does not have. */
+static str first_stranger(const search *s, const attempt *t)
+{
+    map names;
+    str missing = {0};
+    if (!map_init(&names, s->scratch, t->m->values.n))
+        return missing;
+    for (ir_id id = 0; id < t->m->values.n; id++) {
+        const ir_value *v = ir_value_at(t->m, id);
+        if (!v->constant || !(v->flags & (IR_VALUE_PARAM | IR_VALUE_BUFFER)))
+            continue;
+        (void)map_put(&names, v->name, id);
+        if (!missing.n && zoo_name_counts(v->name) && !find_tensor(s, v->name))
+            missing = v->name;
+    }
+    for (uint32_t i = 0; i < s->n; i++)
+        if (map_get(&names, s->tensors[i].name) == MAP_NONE)
+            return s->tensors[i].name;
+    return missing;
+}
 
 static str say_wrong(const search *s, const attempt *t)
 {
@@ -326,7 +348,8 @@ static str say_wrong(const search *s, const attempt *t)
         return str_printf(s->arena, "%u tensors differ, the first in its shape: '" STR_FMT "'",
                           t->wrong, STR_ARG(v->name));
     }
-    return str_printf(s->arena, "%u names are in one of the two only", t->wrong);
+    return str_printf(s->arena, "%u names are in one of the two only, the first is '" STR_FMT "'",
+                      t->wrong, STR_ARG(first_stranger(s, t)));
 }
 
 static assay_status fit_given(search *s, given *g, named *list, uint32_t n, recognised *out,
@@ -346,7 +369,9 @@ static assay_status fit_given(search *s, given *g, named *list, uint32_t n, reco
             g->why = s->said.message[0] ? str_copy(s->arena, str_of(s->said.message)) : STR("");
             return ASSAY_OK;
         }
-        g->why = say_wrong(s, t);
+        if (!g->why.n || t->wrong < g->wrong)
+            g->why = say_wrong(s, t);
+        g->wrong = g->wrong && g->wrong < t->wrong ? g->wrong : t->wrong;
         bool fits = t->wrong == 0 && n > 0;
         if (fits)
             out->prefix = str_copy(s->arena, (str){first.p, (uint32_t)(list[0].name.p - first.p)});
@@ -363,7 +388,7 @@ assay_status weights_recognise_as(weight_set *w, const zoo_row *row, const zoo_a
                                   recognised *out, str *why, assay_error *err)
 {
     search s = {.arena = a, .scratch = arena_new(SCRATCH_BYTES)};
-    given g = {row, args, {0}};
+    given g = {row, args, {0}, 0};
     uint32_t n = 0;
     *out = (recognised){0};
     named *all = s.scratch ? collect(w, s.scratch, &n) : NULL;

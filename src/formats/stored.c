@@ -102,7 +102,8 @@ static void note_recognised(stored_model *m, const recognised *r, const weight_s
     else
         notes_add(&m->said, "recognised", (str){0}, NULL,
                   "The architecture was recognised by %s: " STR_FMT ".%s",
-                  r->others.n || !w->layers ? "names and shapes" : "its table of layers",
+                  r->row == zoo_find_family(STR("yolo")) ? "its table of layers"
+                                                         : "names and shapes",
                   STR_ARG(m->recognised), sbuf_cstr(&more));
     sbuf_free(&more);
 }

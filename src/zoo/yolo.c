@@ -122,8 +122,10 @@ static void add_layer(yolo *y, const json_value *row, nn_t image)
         nn_fail(y->b, "layer %d has no number of output channels", y->n);
         return;
     }
-    if (link_layers(&l, &row->items[0], image))
-        y->made[y->n++] = run_layer(&l, m, repeats);
+    if (!link_layers(&l, &row->items[0], image))
+        return;
+    y->made[y->n] = run_layer(&l, m, repeats); /* it is called by its number */
+    y->n++;
 }
 
 /* ---- the model ---- */

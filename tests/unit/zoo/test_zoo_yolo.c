@@ -133,6 +133,33 @@ static void test_yolov5(void **state)
     }
 }
 
+/* Names of weights as Ultralytics' modules have them: layers count from 0. */
+static void test_weight_names(void **state)
+{
+    static const char *const wanted[] = {
+        "model.0.conv.weight",
+        "model.2.m.0.cv1.bn.bias",
+        "model.9.cv2.conv.weight",
+        "model.10.m.0.attn.pe.bn.bias",
+        "model.10.m.0.ffn.1.conv.weight",
+        "model.23.cv2.0.2.bias",
+        "model.23.cv3.1.0.0.conv.weight",
+        "model.23.dfl.conv.weight",
+    };
+    ir_model *m = NULL;
+    assay_error err;
+    (void)state;
+    assert_int_equal(build("yolo11n", "", NULL, &m, &err), ASSAY_OK);
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        bool found = false;
+        for (ir_id id = 0; id < m->values.n; id++)
+            found |= str_is(ir_value_at(m, id)->name, wanted[i]);
+        if (!found)
+            fail_msg("no weight '%s'", wanted[i]);
+    }
+    ir_model_free(m);
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -188,7 +215,8 @@ int run_test_zoo_yolo(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_summaries),  cmocka_unit_test(test_documentation),
         cmocka_unit_test(test_yolov5),     cmocka_unit_test(test_names),
-        cmocka_unit_test(test_parameters), cmocka_unit_test(test_own_table),
+        cmocka_unit_test(test_parameters), cmocka_unit_test(test_weight_names),
+        cmocka_unit_test(test_own_table),
     };
     return cmocka_run_group_tests_name("zoo_yolo", tests, NULL, NULL);
 }
