@@ -410,3 +410,65 @@ test("axe finds no serious fault", async (w) => {
         await w.closeAll();
     }
 });
+
+// ---- labels ----
+
+// Texts of a chart that lie on each other, by more than rounding.
+const collisions = (page) =>
+    page.evaluate(() => {
+        const found = [];
+        for (const chart of document.querySelectorAll(".chart")) {
+            const all = [...chart.querySelectorAll("svg text")]
+                .filter((t) => t.textContent.trim() && !t.closest("[clip-path]")) // legends scroll
+                .map((t) => ({ text: t.textContent, box: t.getBoundingClientRect() }));
+            all.forEach((a, i) =>
+                all.slice(i + 1).forEach((b) => {
+                    const x = Math.min(a.box.right, b.box.right) - Math.max(a.box.left, b.box.left);
+                    const y = Math.min(a.box.bottom, b.box.bottom) - Math.max(a.box.top, b.box.top);
+                    if (x > 4 && y > 6)
+                        found.push(`${chart.closest("figure").id}: ${a.text} on ${b.text}`);
+                }),
+            );
+        }
+        return found;
+    });
+
+test("labels of charts do not lie on each other", async (w) => {
+    const doc = traced(w);
+    // Median and p95 are near each other, p99 is far.
+    doc.latency = { ...doc.latency, p50: 1, p95: 1.02, p99: 9 };
+    const path = w.report("labels.html", [doc]);
+    for (const [file, width] of [
+        [path, 1280],
+        [path, 390],
+        [w.path("static.html"), 1280],
+        [w.path("static.html"), 390],
+    ]) {
+        const page = await w.page(file, {
+            viewport: { width, height: 900 },
+            reducedMotion: "reduce",
+        });
+        await scrollThrough(page, 300);
+        assert.deepEqual(await collisions(page), [], `${width} px`);
+        await w.closeAll();
+    }
+});
+
+test("output error stands beside the speed of every precision", async (w) => {
+    const doc = measured();
+    const [first] = doc.configurations;
+    const at = (precision, relative) => ({
+        ...first,
+        batch: 1,
+        precision,
+        output_error: relative === undefined ? undefined : { relative },
+    });
+    doc.configurations = [at("fp32"), at("int8", 0.0173)];
+    doc.recommended_batch = 1;
+    doc.batch_choice = { batch: 1, precision: "fp32", why: "it is the fastest" };
+    const page = await w.page(w.report("precisions.html", [doc]));
+    const rows = page.locator("[aria-label='Configurations'] tbody tr");
+    assert.match(await rows.nth(1).textContent(), /1\.73/);
+    assert.equal(await page.locator("[aria-label='Configurations'] tr.best").count(), 1);
+    quiet(page);
+});

@@ -137,9 +137,11 @@ export const rowAxis = (names: string[], look: Parameters<typeof categoryAxis>[1
 // An axis of bytes: its ticks are whole KiB, MiB, GiB.
 export function byteAxis(most: number) {
     const power = Math.floor(Math.log(Math.max(most, 1)) / Math.log(1024));
-    const unit = 1024 ** Math.max(0, Math.min(5, power));
-    const steps = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500].map((k) => k * unit);
-    const interval = steps.find((k) => most / k <= 5.5) ?? unit * 1000;
+    const large = 1024 ** Math.max(0, Math.min(5, power));
+    // Below 2.5 MiB the ticks are whole KiB.
+    const unit = power > 0 && most < 2.5 * large ? large / 1024 : large;
+    const sizes = [1, 2, 5, 10, 20, 50, 100, 128, 256, 512, 1024];
+    const interval = sizes.map((k) => k * unit).find((k) => most / k <= 5.5) ?? unit * 1024;
     return valueAxis({
         min: 0,
         max: Math.max(interval, Math.ceil((most * 1.02) / interval) * interval),

@@ -100,6 +100,15 @@ const dark: typeof light = {
 export type Palette = typeof light;
 export const palette = (): Palette => (theme() === "dark" ? dark : light);
 
+// Dark or light text, whichever is the more legible on a colour "#rrggbb".
+export function inkOn(color: string): string {
+    const [r, g, b] = [1, 3, 5].map((i) => {
+        const x = parseInt(color.slice(i, i + 2), 16) / 255;
+        return x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.18 ? "#101418" : "#ffffff";
+}
+
 // The same name has the same colour in every chart of a page.
 const assigned = new Map<string, number>();
 export function colorOf(name: string): string {

@@ -1,6 +1,6 @@
 // Colours of a figure: one hue from the ground to a strong tone, so that more is darker on light
 // and brighter on dark; and the colours of changes between two models.
-import { palette, theme } from "../theme";
+import { inkOn, palette, theme } from "../theme";
 
 type Rgb = [number, number, number];
 
@@ -9,14 +9,6 @@ const mix = (a: Rgb, b: Rgb, t: number): Rgb =>
     a.map((v, i) => Math.round(v + (b[i] - v) * t)) as Rgb;
 const css = (c: Rgb): string => `rgb(${c.join(",")})`;
 
-function luminance(c: Rgb): number {
-    const [r, g, b] = c.map((v) => {
-        const x = v / 255;
-        return x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4;
-    });
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-}
-
 export interface Paint {
     fill: string;
     text: string; // legible on it
@@ -24,7 +16,7 @@ export interface Paint {
 
 const paint = (c: Rgb): Paint => ({
     fill: css(c),
-    text: luminance(c) > 0.18 ? "#101418" : "#ffffff",
+    text: inkOn(`#${c.map((v) => v.toString(16).padStart(2, "0")).join("")}`),
 });
 
 // Of a share of the scale from 0 to 1; the square root keeps small ones apart.

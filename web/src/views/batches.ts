@@ -41,6 +41,17 @@ function configurationsOf(p: Profile): ProfileConfig[] {
     return Object.entries(p.batch_profiling ?? {}).map(configurationOf);
 }
 
+// The one to run: of several precisions at its batch size only the chosen one.
+function isChosen(p: Profile, c: ProfileConfig): boolean {
+    if (c.error || !f.isNumber(p.recommended_batch) || c.batch !== p.recommended_batch)
+        return false;
+    return !p.batch_choice?.precision || !c.precision || p.batch_choice.precision === c.precision;
+}
+
+// Against the model as it is stored.
+const errorOf = (c: ProfileConfig): string =>
+    f.isNumber(c.output_error?.relative) ? f.percent(100 * c.output_error.relative, 2) : f.DASH;
+
 function asTable(p: Profile, ran: ProfileConfig[]): TableData {
     return tabulate(ran, [
         ["Batch", (k) => k.batch],
@@ -49,7 +60,8 @@ function asTable(p: Profile, ran: ProfileConfig[]): TableData {
         ["p95", (k) => f.ms(k.p95_ms)],
         ["Samples/s", (k) => f.rate(k.samples_per_second)],
         ["Memory", (k) => f.bytes(k.peak_bytes)],
-        ["Recommended", (k) => (k.batch === p.recommended_batch ? "yes" : "")],
+        ["Output error", errorOf],
+        ["Recommended", (k) => (isChosen(p, k) ? "yes" : "")],
     ]);
 }
 
@@ -64,7 +76,7 @@ function byPrecision(ran: ProfileConfig[]): Map<string, ProfileConfig[]> {
     return lines;
 }
 
-function pointTip(k: ProfileConfig, best: f.Maybe): HTMLElement {
+function pointTip(p: Profile, k: ProfileConfig): HTMLElement {
     return tip(
         `Batch ${k.batch}${k.precision ? ", " + k.precision : ""}`,
         [
@@ -72,8 +84,9 @@ function pointTip(k: ProfileConfig, best: f.Maybe): HTMLElement {
             ["Median", f.ms(k.median_ms)],
             ["p95", f.ms(k.p95_ms)],
             ["Memory", f.bytes(k.peak_bytes)],
+            ["Output error", errorOf(k)],
         ],
-        k.batch === best ? "recommended" : undefined,
+        isChosen(p, k) ? "recommended" : undefined,
     );
 }
 
@@ -81,14 +94,14 @@ function precisionLine(
     precision: string,
     list: ProfileConfig[],
     color: string,
-    best: f.Maybe,
+    chosen: (k: ProfileConfig) => boolean,
 ): LineSeriesOption {
     const c = palette();
     const point = (k: ProfileConfig) => ({
         value: [k.median_ms ?? k.mean_ms, k.samples_per_second],
-        symbol: k.batch === best ? "diamond" : "circle",
-        symbolSize: k.batch === best ? 18 : 9,
-        itemStyle: k.batch === best ? { color: c.series[1] } : undefined,
+        symbol: chosen(k) ? "diamond" : "circle",
+        symbolSize: chosen(k) ? 18 : 9,
+        itemStyle: chosen(k) ? { color: c.series[1] } : undefined,
     });
     return {
         type: "line",
@@ -115,7 +128,7 @@ function recommendation(p: Profile): string {
 
 function tradeoff(p: Profile, ran: ProfileConfig[]): HTMLElement {
     const lines = [...byPrecision(ran)];
-    const best = p.recommended_batch;
+    const chosen = (k: ProfileConfig) => isChosen(p, k);
     return figure({
         id: "batch-sweep",
         title: "Throughput against latency",
@@ -134,9 +147,9 @@ function tradeoff(p: Profile, ran: ProfileConfig[]): HTMLElement {
                 axisLabel: { formatter: tickMs },
             }),
             yAxis: valueAxis({ axisLabel: { formatter: (v) => tickSi(v) + "/s" } }),
-            tooltip: itemTip((m) => pointTip(lines[m.seriesIndex][1][m.index], best)),
+            tooltip: itemTip((m) => pointTip(p, lines[m.seriesIndex][1][m.index])),
             series: lines.map(([precision, list], i) =>
-                precisionLine(precision, list, palette().series[i], best),
+                precisionLine(precision, list, palette().series[i], chosen),
             ),
         }),
         table: () => asTable(p, ran),
@@ -179,9 +192,10 @@ function memoryByBatch(p: Profile, ran: ProfileConfig[]): HTMLElement {
 
 // ---- the section ----
 
-function columnsOf(p: Profile): Column<ProfileConfig>[] {
-    const remark = (c: ProfileConfig) =>
-        c.error ?? (c.batch === p.recommended_batch ? "recommended" : "");
+function columnsOf(p: Profile, all: ProfileConfig[]): Column<ProfileConfig>[] {
+    const has = all.some((c) => f.isNumber(c.output_error?.relative));
+    const withError = has ? [numbers<ProfileConfig>("Output error", errorOf)] : [];
+    const remark = (c: ProfileConfig) => c.error ?? (isChosen(p, c) ? "recommended" : "");
     return [
         numbers("Batch", (c) => f.whole(c.batch)),
         column("Precision", (c) => c.precision ?? f.DASH),
@@ -190,6 +204,7 @@ function columnsOf(p: Profile): Column<ProfileConfig>[] {
         numbers("Median", (c) => f.ms(c.median_ms)),
         numbers("p95", (c) => f.ms(c.p95_ms)),
         numbers("Samples/s", (c) => f.rate(c.samples_per_second)),
+        ...withError,
         numbers("Memory", (c) => f.bytes(c.peak_bytes)),
         column("", remark),
     ];
@@ -200,12 +215,12 @@ export function batchesView(p: Profile, shown: Shown): HTMLElement | null {
     if (all.length < 2) return null;
     const ran = all.filter((c) => !c.error && f.isNumber(c.samples_per_second));
     const rowClass = (c: ProfileConfig) =>
-        c.error ? "failed" : c.batch === p.recommended_batch ? "best" : undefined;
+        c.error ? "failed" : isChosen(p, c) ? "best" : undefined;
     return section(
         "batches",
         "Batch sizes",
         p.stopped && banner("fair", p.stopped),
         shown.graphs && ran.length > 1 && pair(tradeoff(p, ran), memoryByBatch(p, ran)),
-        table("Configurations", columnsOf(p), all, rowClass),
+        table("Configurations", columnsOf(p, all), all, rowClass),
     );
 }

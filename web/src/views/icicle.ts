@@ -5,7 +5,7 @@ import { nameOf } from "../documents";
 import { familyColor } from "../families";
 import * as f from "../format";
 import { categoryAxis, frame, itemTip, tip, valueAxis, type Mark } from "../plot";
-import { colorOf, palette } from "../theme";
+import { colorOf, inkOn, palette } from "../theme";
 import type { Profile, ProfileLayer } from "../types";
 import { button } from "../ui";
 import { moduleTree, type ModuleNode } from "./modules";
@@ -144,12 +144,10 @@ export function icicle(p: Profile, layers: ProfileLayer[], now: () => IcicleMetr
                                     type: "text",
                                     style: {
                                         text: width > 34 ? node.name : "",
-                                        fill: "#fff",
+                                        fill: inkOn(color),
                                         fontSize: 12,
                                         width: width - 8,
                                         overflow: "truncate",
-                                        textShadowColor: "rgba(0,0,0,.6)",
-                                        textShadowBlur: 3,
                                     },
                                 },
                                 textConfig: { position: "inside" },

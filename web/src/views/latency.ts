@@ -81,6 +81,24 @@ function quantileMarks(l: Latency): { name: string; xAxis: number }[] {
     return marks.flatMap(([name, v]) => (f.isNumber(v) ? [{ name, xAxis: v }] : []));
 }
 
+// Marks that are near each other share a label: "median, p95".
+const NEAR = 0.1; // of the width
+function labelledMarks(l: Latency, from: number, to: number) {
+    const marks = quantileMarks(l);
+    const width = to - from;
+    let at = 0; // the mark that has the label
+    for (let i = 1; i < marks.length; i++)
+        if (marks[i].xAxis - marks[at].xAxis < NEAR * width) {
+            marks[at] = { ...marks[at], name: `${marks[at].name}, ${marks[i].name}` };
+            marks[i] = { ...marks[i], name: "" };
+        } else at = i;
+    // Labels grow away from the nearer side, so that none leaves the chart or covers the axis.
+    return marks.map((m) => ({
+        ...m,
+        label: { align: m.xAxis - from < width / 2 ? ("left" as const) : ("right" as const) },
+    }));
+}
+
 function bars(bins: Bin[], l: Latency): BarSeriesOption {
     const c = palette();
     return {
@@ -94,7 +112,7 @@ function bars(bins: Bin[], l: Latency): BarSeriesOption {
             silent: true,
             lineStyle: { color: c.series[1], type: "solid", width: 1.5 },
             label: { color: c.text, formatter: labelText((m) => m.name) },
-            data: quantileMarks(l),
+            data: labelledMarks(l, bins[0].from, bins[bins.length - 1].to),
         },
     };
 }
@@ -190,7 +208,7 @@ function runLine({ latency, samples, numbered, before }: Course): LineSeriesOpti
             symbol: "none",
             silent: true,
             lineStyle: { color: c.soft, type: "dashed" },
-            label: { formatter: "median", position: "insideStartTop", color: c.soft },
+            label: { formatter: "median", position: "insideEndTop", color: c.soft },
             data: f.isNumber(latency.p50) ? [{ yAxis: latency.p50 }] : [],
         },
         markArea: before ? warmUpArea(before) : undefined,
@@ -202,7 +220,7 @@ function warmUpArea(before: number): LineSeriesOption["markArea"] {
     return {
         silent: true,
         itemStyle: { color: c.series[4], opacity: 0.15 },
-        label: { color: c.soft, position: "insideTop", formatter: `warm-up, ${before} runs` },
+        label: { color: c.soft, position: "insideTopLeft", formatter: `warm-up, ${before} runs` },
         data: [[{ xAxis: 1 - before }, { xAxis: 1 }]],
     };
 }

@@ -42,7 +42,7 @@ function runBar(l: ProfileLedger, run: number): HTMLElement {
         about: "One bar, divided into the parts of a run's time.",
         option: () => ({
             grid: frame(8, 34, 22, 4),
-            legend: legend(),
+            legend: legend({ type: "scroll" }),
             xAxis: valueAxis({
                 max: run,
                 axisLabel: { formatter: tickMs, showMaxLabel: false },

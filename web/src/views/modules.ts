@@ -77,6 +77,8 @@ export interface Branch {
     kind: string | undefined;
     children: Branch[] | undefined;
     itemStyle?: { color: string; borderColor?: string };
+    label?: { color: string };
+    upperLabel?: { color: string };
 }
 export const isBranch = (d: unknown): d is Branch =>
     typeof d === "object" && d !== null && "path" in d && "layers" in d;

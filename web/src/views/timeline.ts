@@ -101,9 +101,16 @@ export function timelineView(p: Profile): HTMLElement | null {
     const xAxis = (grid: number, show: boolean) => ({
         ...valueAxis({ min: 0, max: end, axisLabel: { formatter: tickMs } }),
         gridIndex: grid,
-        axisLabel: { show, formatter: tickMs, color: palette().soft, hideOverlap: true },
+        axisLabel: {
+            show,
+            formatter: tickMs,
+            color: palette().soft,
+            hideOverlap: true,
+            showMaxLabel: false,
+        },
     });
-    const sides = { left: 70, right: 16 };
+    // Both charts have the same edges: labels do not move them.
+    const sides = { left: 70, right: 24, outerBoundsMode: "none" as const };
     return figure({
         id: "timeline",
         title: "Timeline of one run",

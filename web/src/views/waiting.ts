@@ -51,7 +51,7 @@ function threadChart(b: ProfileBlocking): HTMLElement | null {
                     show: i === 1,
                     position: "inside",
                     color: "#101418",
-                    formatter: labelText((m) => (m.value > 6 ? f.percent(m.value) : "")),
+                    formatter: labelText((m) => (m.value > 15 ? f.percent(m.value) : "")),
                 },
                 data: threads.map((t) => of(t.percent)),
             })),

@@ -17,7 +17,7 @@ import {
     type TreemapSeriesOption,
 } from "../plot";
 import { familyColor } from "../families";
-import { colorOf, palette } from "../theme";
+import { colorOf, inkOn, palette } from "../theme";
 import type { Profile, ProfileLayer } from "../types";
 import { choice, section } from "../ui";
 import { icicle } from "./icicle";
@@ -44,18 +44,13 @@ const shareOf = (v: number, total: number): string => f.percent((100 * v) / (tot
 
 // ---- by module ----
 
-const SHADOW = {
-    color: "#fff",
-    textShadowColor: "rgba(0,0,0,.55)",
-    textShadowBlur: 3,
-    fontSize: 12,
-};
-
 // A module has one colour with all that is in it; a layer that stands alone has its family's.
 function coloured(list: Branch[]): Branch[] {
     const inside = (d: Branch, color: string): Branch => ({
         ...d,
         itemStyle: d.children ? { color, borderColor: color } : { color },
+        label: { color: inkOn(color) },
+        upperLabel: { color: inkOn(color) },
         children: d.children?.map((c) => inside(c, color)),
     });
     const paint = (d: Branch): Branch =>
@@ -99,7 +94,7 @@ function treemap(name: string, root: ModuleNode, metric: Metric): TreemapSeriesO
         breadcrumb: breadcrumb(),
         label: {
             show: true,
-            ...SHADOW,
+            fontSize: 12,
             lineHeight: 15,
             overflow: "truncate",
             formatter: labelText((m) =>
@@ -109,7 +104,8 @@ function treemap(name: string, root: ModuleNode, metric: Metric): TreemapSeriesO
         upperLabel: {
             show: true,
             height: 20,
-            ...SHADOW,
+            fontSize: 12,
+            overflow: "truncate",
             formatter: labelText((m) => `${m.name}  ${shareOf(m.value, root.value)}`),
         },
         itemStyle: { borderColor: palette().card, borderWidth: 1, gapWidth: 1 },
