@@ -35,6 +35,7 @@ typedef enum fault_kind {
     SYNC,
     RENAME,
     SQLITE,
+    POSTGRES,
     INTERRUPT,
     SHORT,
     KINDS
@@ -46,10 +47,9 @@ typedef struct kind_row {
 } kind_row;
 
 static const kind_row kinds[KINDS] = {
-    [MEMORY] = {"memory", ENOMEM}, [OPEN] = {"open", EMFILE},
-    [READ] = {"read", EIO},        [WRITE] = {"write", ENOSPC},
-    [SYNC] = {"sync", EIO},        [RENAME] = {"rename", EPERM},
-    [SQLITE] = {"sqlite", 0},      [INTERRUPT] = {"interrupt", EINTR},
+    [MEMORY] = {"memory", ENOMEM}, [OPEN] = {"open", EMFILE},    [READ] = {"read", EIO},
+    [WRITE] = {"write", ENOSPC},   [SYNC] = {"sync", EIO},       [RENAME] = {"rename", EPERM},
+    [SQLITE] = {"sqlite", 0},      [POSTGRES] = {"postgres", 0}, [INTERRUPT] = {"interrupt", EINTR},
     [SHORT] = {"short", 0},
 };
 
@@ -125,6 +125,9 @@ WRAP(ftruncate64, WRITE, int, (int fd, off64_t n), (fd, n), -1)
 WRAP(fsync, SYNC, int, (int fd), (fd), -1)
 WRAP(fdatasync, SYNC, int, (int fd), (fd), -1)
 WRAP(rename, RENAME, int, (const char *from, const char *to), (from, to), -1)
+WRAP(postgres_connect, POSTGRES, void *, (const void *pq, const void *keys, const void *values), (pq, keys, values), NULL)
+WRAP(postgres_sent, POSTGRES, bool, (const void *pq, int sent), (pq, sent), false)
+WRAP(postgres_received, POSTGRES, bool, (const void *pq, void *c), (pq, c), false)
 WRAP_SQLITE(sqlite3_prepare_v2, (void *db, const char *sql, int n, void **q, const char **tail),
             (db, sql, n, q, tail))
 WRAP_SQLITE(sqlite3_exec, (void *db, const char *sql, void *row, void *ctx, char **why),

@@ -198,7 +198,7 @@ static const field trend_rows[] = {
     FIELD(history_trend, left_out, U64, COUNT, "Left out", "Records with another setup."),
     FIELD(history_trend, older, U64, COUNT, "Older", "Records beyond the limit."),
     FIELD(history_trend, at_least, BOOL, NONE, NULL,
-          "true: left_out and older are lower bounds, because counting stopped at 20000 records.",
+          "true: left_out and older are lower bounds, because counting stopped at 10000 records.",
           .absent = FIELD_OMIT_ZERO),
     FIELD(history_trend, newest, F64, NONE, "Newest", "Value of the newest record.",
           .absent = FIELD_NULL),

@@ -120,7 +120,7 @@ static const view_line_row trend_lines[] = {
      .when = "+left_out",
      .tone = TONE_DIM},
     {.text = "{older:whole older record} not examined.", .when = "+older", .tone = TONE_DIM},
-    {.text = "Counts stop at 20000 records: there may be more.",
+    {.text = "Counts stop at 10000 records: there may be more.",
      .when = "+at_least",
      .tone = TONE_DIM},
 };

@@ -56,6 +56,8 @@ static const state_row states[] = {
     {"22021", ASSAY_ERR_MALFORMED, false, "a name is not UTF-8"},
 };
 
+#define BROKEN "the connection to the server broke"
+
 static assay_status fail_lost(pg_store *s, const char *what, assay_error *err)
 {
     s->is.lost = true;
@@ -79,7 +81,7 @@ static assay_status fail_result(pg_store *s, const pg_result *r, assay_error *er
     const char *state = s->pq.resultErrorField(r, PG_DIAG_SQLSTATE),
                *constraint = s->pq.resultErrorField(r, PG_DIAG_CONSTRAINT);
     if (!state) /* libpq's own: it lacks memory, or the server is gone */
-        return fail_lost(s, "the connection to the server broke", err);
+        return fail_lost(s, BROKEN, err);
     s->is.lost = false;
     snprintf(s->sqlstate, sizeof s->sqlstate, "%s", state);
     snprintf(s->constraint, sizeof s->constraint, "%s", constraint ? constraint : "");
@@ -140,7 +142,7 @@ static assay_status finish_all(pg_store *s, assay_error *err)
         s->pq.clear(r);
     }
     if (status == ASSAY_OK && !s->conn)
-        status = fail_lost(s, "the connection to the server broke", err);
+        status = fail_lost(s, BROKEN, err);
     return status;
 }
 
@@ -156,7 +158,7 @@ static assay_status exec_once(pg_store *s, const char *sql, assay_error *err)
     TRY(postgres_reach(s, err));
     begin_statement(s);
     if (!postgres_sent(&s->pq, s->pq.sendQuery(s->conn, sql)))
-        return fail_lost(s, "the connection to the server broke", err);
+        return fail_lost(s, BROKEN, err);
     return finish_all(s, err);
 }
 
@@ -253,19 +255,27 @@ static store_value postgres_column(const store_query *q, int at)
 
 /* ---- queries ---- */
 
+/* `sent` is what a function of libpq returned. Rows come one at a time. */
+static assay_status sent_query(pg_store *s, store_query *q, int sent)
+{
+    if (!postgres_sent(&s->pq, sent))
+        return fail_lost(s, BROKEN, q->err);
+    s->pq.setSingleRowMode(s->conn);
+    return ASSAY_OK;
+}
+
 static assay_status send_kept(pg_store *s, store_query *q, const pg_values *v)
 {
     if (!s->prepared) {
         int sent = s->pq.sendPrepare(s->conn, q->kept, sbuf_cstr(&q->sql), q->n, v->types);
         if (!postgres_sent(&s->pq, sent))
-            return fail_lost(s, "the connection to the server broke", q->err);
+            return fail_lost(s, BROKEN, q->err);
         TRY(finish_all(s, q->err));
         s->prepared = true;
     }
     int sent = s->pq.sendQueryPrepared(s->conn, q->kept, q->n, v->values, v->lengths, v->formats,
                                        1);
-    return postgres_sent(&s->pq, sent) ? ASSAY_OK
-                                       : fail_lost(s, "the connection to the server broke", q->err);
+    return postgres_sent(&s->pq, sent) ? ASSAY_OK : fail_lost(s, BROKEN, q->err);
 }
 
 static assay_status send_query(pg_store *s, store_query *q)
@@ -279,10 +289,7 @@ static assay_status send_query(pg_store *s, store_query *q)
         return send_kept(s, q, &v);
     int sent = s->pq.sendQueryParams(s->conn, sbuf_cstr(&q->sql), q->n, v.types, v.values,
                                      v.lengths, v.formats, 1);
-    if (!postgres_sent(&s->pq, sent))
-        return fail_lost(s, "the connection to the server broke", q->err);
-    s->pq.setSingleRowMode(s->conn);
-    return ASSAY_OK;
+    return sent_query(s, q, sent);
 }
 
 /* Reads the first result: what is wrong with a statement is known before its first row is asked for. */
@@ -290,7 +297,7 @@ static assay_status start_once(pg_store *s, store_query *q)
 {
     TRY(send_query(s, q));
     q->running = next_result(s);
-    return q->running ? ASSAY_OK : fail_lost(s, "the connection to the server broke", q->err);
+    return q->running ? ASSAY_OK : fail_lost(s, BROKEN, q->err);
 }
 
 static assay_status postgres_start(store_query *q)
@@ -320,7 +327,7 @@ static int end_rows(pg_store *s, store_query *q)
     s->pq.clear(r);
     drain(s);
     if (good && !s->conn)
-        q->status = fail_lost(s, "the connection to the server broke", q->err);
+        q->status = fail_lost(s, BROKEN, q->err);
     return q->status == ASSAY_OK ? 0 : -1;
 }
 
@@ -335,7 +342,7 @@ static int postgres_next(store_query *q)
     }
     q->fetched = false;
     if (!q->running) {
-        q->status = fail_lost(s, "the connection to the server broke", q->err);
+        q->status = fail_lost(s, BROKEN, q->err);
         return -1;
     }
     return s->pq.resultStatus(q->running) == PG_SINGLE_TUPLE ? 1 : end_rows(s, q);

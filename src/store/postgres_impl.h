@@ -12,6 +12,8 @@ typedef struct pg_store {
     char *name;    /* as given: it may hold a password */
     char *secrets[2];
     store_mode mode;
+    bool saved;                       /* a record: more may follow */
+    int64_t next_id;                  /* the number of the next record; 0: not known */
     bool prepared;                    /* the statement that inserts, on this connection */
     uint64_t until_ns;                /* when the statement is late */
     char sqlstate[6], constraint[64]; /* of the last failure */

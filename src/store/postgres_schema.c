@@ -15,10 +15,11 @@
 
 #include "store/postgres_impl.h"
 
-const char postgres_settings[] = "SET search_path = assay, pg_temp; SET statement_timeout = '60s';"
-                                 " SET client_min_messages = error; SET bytea_output = hex;"
-                                 " SELECT set_config('synchronous_commit', 'on', false)"
-                                 " WHERE current_setting('synchronous_commit') IN ('off', 'local')";
+const char postgres_settings[] =
+    "SET search_path = assay, pg_temp; SET statement_timeout = '60s';"
+    " SET client_min_messages = error; SET jit = off;" /* it costs more than our questions */
+    " SELECT set_config('synchronous_commit', 'on', false)"
+    " WHERE current_setting('synchronous_commit') IN ('off', 'local')";
 
 typedef struct migration_row {
     int version;

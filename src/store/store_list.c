@@ -208,17 +208,21 @@ assay_status store_list(store *s, const store_filter *f, arena *a, history_list 
     return store_read_end(s, read_list(s, f, a, out, err), err);
 }
 
+/* coalesce() hides from PostgreSQL's planner that a model has one base name: it would expect few records, and sort them
+ * instead of following the index. */
 assay_status store_models(store *s, arena *a, history_models *out, assay_error *err)
 {
     VEC(history_model) models = {0};
     sbuf sql = {0};
     store_query q;
     put_select(&sql, s);
-    sbuf_puts(&sql, ", n.records FROM (SELECT name, base, CAST(sum(records) AS bigint) AS records"
-                    " FROM tallies WHERE what = 'model' GROUP BY name, base"
-                    " HAVING sum(records) > 0) n JOIN runs r ON r.id ="
-                    " (SELECT x.id FROM runs x WHERE x.base = n.base AND x.model = n.name"
-                    " ORDER BY x.created DESC, x.id DESC LIMIT 1) ORDER BY n.name");
+    sbuf_puts(
+        &sql,
+        ", n.records FROM (SELECT CAST(sum(m.records) AS bigint) AS records, m.name,"
+        " (SELECT x.id FROM runs x WHERE x.base = m.base AND coalesce(x.model = m.name, false)"
+        " ORDER BY x.created DESC, x.id DESC LIMIT 1) AS newest FROM tallies m"
+        " WHERE m.what = 'model' GROUP BY m.name, m.base HAVING sum(m.records) > 0) n"
+        " JOIN runs r ON r.id = n.newest ORDER BY n.name");
     store_ask_text(&q, s, &sql, err);
     for (history_model *m; store_next(&q) && (m = VEC_PUSH(a, &models));) {
         read_record(&q, a, &m->newest);

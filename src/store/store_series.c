@@ -9,7 +9,7 @@
 #include "base/vec.h"
 #include "store/store_impl.h"
 
-enum { COUNT_MOST = 20000 };
+enum { COUNT_MOST = 10000 };
 
 typedef struct series {
     store *s;

