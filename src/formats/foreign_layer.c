@@ -83,6 +83,13 @@ ir_id layer_input(const foreign_layer *l, uint32_t i)
     return i < l->n_in ? l->in[i] : IR_NONE;
 }
 
+ir_id layer_float_weight(const foreign_layer *l, ir_id weight)
+{
+    const ir_attr_spec to[] = {IR_SPEC_INT("to", IR_FLOAT32), LAYER_END};
+    const ir_tensor *t = weight == IR_NONE ? NULL : ir_value_at(l->f->m, weight)->constant;
+    return t && t->dtype == IR_FLOAT16 ? layer_step(l, "Cast", &weight, 1, to) : weight;
+}
+
 /* ---- forms that several formats have ---- */
 
 bool layer_unary(const foreign_layer *l, const char *op, const ir_attr_spec *attrs)

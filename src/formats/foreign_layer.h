@@ -35,6 +35,9 @@ ir_id layer_ints(const foreign_layer *l, const char *what, const int64_t *list, 
 ir_id layer_number(const foreign_layer *l, const char *what, ir_dtype t, double v);
 ir_id layer_input(const foreign_layer *l, uint32_t i); /* IR_NONE: absent */
 
+/* Half weights of a network that computes in float32, behind a Cast; others as they are. */
+ir_id layer_float_weight(const foreign_layer *l, ir_id weight);
+
 /* ---- forms that several formats have ---- */
 
 bool layer_unary(const foreign_layer *l, const char *op, const ir_attr_spec *attrs);

@@ -4,10 +4,12 @@
  */
 #include "formats/format.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/source.h"
+#include "formats/coreml/coreml.h"
 #include "formats/keras/keras.h"
 #include "formats/ncnn/ncnn.h"
 #include "formats/onnx_read.h"
@@ -53,11 +55,9 @@ static const format_row formats[] = {
     {"tensorflow", .suffix = ".pb", .what = "a TensorFlow graph",
      .todo = TF_EXPORT "--graphdef FILE.pb --inputs IN:0 --outputs OUT:0 --output model.onnx, or "
                        "--saved-model FOLDER for a saved model."},
-    {"coreml", .suffix = ".mlmodel", .what = "a Core ML model",
-     .todo =
-         "Convert it in Python with onnxmltools.convert_coreml(), or export the original model."},
-    {"coreml", .suffix = ".mlpackage", .what = "a Core ML package",
-     .todo = "Export the original model as ONNX."},
+    {"coreml", .suffix = ".mlmodel", .reader = FORMAT_FOREIGN, .read = coreml_read},
+    {"coreml", .suffix = ".mlmodelc", .what = "a compiled Core ML model",
+     .todo = "Use the .mlmodel or .mlpackage that it was compiled from."},
     {"caffe", .suffix = ".caffemodel", .what = "a Caffe weights file",
      .todo = "Convert it with: python -m caffe2onnx.convert --prototxt NET.prototxt "
              "--caffemodel FILE.caffemodel --onnx model.onnx"},
@@ -80,6 +80,25 @@ static const format_row formats[] = {
      .todo = "Use the ONNX file that it was built from."},
     {"tensorrt", .suffix = ".plan", .what = "a TensorRT engine",
      .todo = "Use the ONNX file that it was built from."},
+    {"tensorrt", .suffix = ".trt", MAGIC("ftrt"), .what = "a TensorRT engine",
+     .todo = "Use the ONNX file that it was built from."},
+    {"tensorrt", MAGIC("ptrt"), .what = "a TensorRT engine",
+     .todo = "Use the ONNX file that it was built from."},
+    {"mnn", .suffix = ".mnn", .what = "an MNN model",
+     .todo = "Use the ONNX file that it was converted from."},
+    {"rknn", .suffix = ".rknn", MAGIC("RKNN"), .what = "a Rockchip NPU model",
+     .todo = "Use the ONNX file that it was converted from."},
+    {"hailo", .suffix = ".hef", MAGIC("\x01HEF"), .what = "a Hailo executable",
+     .todo = "Use the ONNX file that it was compiled from."},
+    {"paddle", .suffix = ".pdiparams", .what = "a PaddlePaddle weights file",
+     .todo = "Convert the model with: paddle2onnx --model_dir FOLDER --model_filename FILE.pdmodel "
+             "--params_filename FILE.pdiparams --save_file model.onnx"},
+    {"stablehlo", .suffix = ".mlirbc", MAGIC("ML\xefR"), .what = "an MLIR bytecode file",
+     .todo = "Export the model as ONNX (jax2onnx, torch.onnx.export)."},
+    {"stablehlo", .suffix = ".mlir", .what = "an MLIR module, such as StableHLO text",
+     .todo = "Export the model as ONNX (jax2onnx, torch.onnx.export)."},
+    {"stablehlo", MAGIC("module"), .within = "stablehlo.", .what = "a StableHLO module",
+     .todo = "Export the model as ONNX (jax2onnx, torch.onnx.export)."},
     {"qualcomm", .suffix = ".dlc", .what = "a Qualcomm deep learning container",
      .todo = "Use the ONNX file that it was converted from."},
     {"mxnet", .suffix = ".params", .what = "an MXNet weights file",
@@ -203,6 +222,8 @@ const format_row *format_by_content(const void *head, uint64_t n, uint64_t size)
             return f;
     if (is_safetensors(head, n, size))
         return first_of(FORMAT_SAFETENSORS);
+    if (coreml_looks_like(head, n))
+        return format_by_suffix(STR("x.mlmodel"));
     return onnx_looks_like(head, n) ? first_of(FORMAT_ONNX) : NULL;
 }
 
@@ -255,6 +276,19 @@ const format_row *format_of_file(const char *path)
     if (!named && is_json(head, n))
         return first_of(FORMAT_CONFIG);
     return named;
+}
+
+/* ---- folders ---- */
+
+bool format_inside(const char *folder, char *path, size_t room)
+{
+    static const char *const inner[] = {"Data/com.apple.CoreML/model.mlmodel"};
+    for (size_t i = 0; i < sizeof inner / sizeof *inner; i++) {
+        int n = snprintf(path, room, "%s/%s", folder, inner[i]);
+        if (n > 0 && (size_t)n < room && file_stat(path).is_regular)
+            return true;
+    }
+    return false;
 }
 
 /* ---- graphs of other formats ---- */

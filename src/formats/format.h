@@ -31,7 +31,8 @@ typedef struct format_row {
     const char *todo;      /* what to do with it, then */
 } format_row;
 
-enum { FORMAT_HEAD = 512 }; /* bytes that tell what a file is */
+enum { FORMAT_PATH = 4096 }; /* bytes of a path within a folder */
+enum { FORMAT_HEAD = 512 };  /* bytes that tell what a file is */
 
 /* NULL when the suffix says nothing. */
 const format_row *format_by_suffix(str path);
@@ -39,6 +40,8 @@ const format_row *format_by_suffix(str path);
 const format_row *format_by_content(const void *head, uint64_t n, uint64_t size);
 /* By content, then by suffix. NULL when neither says anything. */
 const format_row *format_of_file(const char *path);
+/* The file of a format that is a folder (.mlpackage), that a reader of the table reads; false: it is none of them. */
+bool format_inside(const char *folder, char *path, size_t room);
 /* The model of a file that a FORMAT_FOREIGN row reads. */
 assay_status format_read(const format_row *f, const char *path, size_t limit, ir_model **out,
                          assay_error *err);

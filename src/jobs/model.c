@@ -55,6 +55,11 @@ static assay_status read_path(const char *path, ir_model **ir, assay_error *err)
     const format_row *f = format_of_file(path);
     const onnx_read_options opt = {.memory_limit = JOB_MODEL_BYTES};
     file_info info = file_stat(path);
+    char inner[FORMAT_PATH];
+    if (info.is_dir && format_inside(path, inner, sizeof inner))
+        return format_read(format_of_file(inner), inner, JOB_MODEL_BYTES, ir, err);
+    if (info.is_dir && f && f->reader == FORMAT_NOT_READ)
+        return format_refuse(f, path, err);
     if (info.exists && info.is_dir)
         return stored_refuse_folder(path, err);
     if (info.exists && f && f->reader == FORMAT_NOT_READ)

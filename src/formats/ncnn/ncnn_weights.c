@@ -73,12 +73,12 @@ ir_id nc_weight(nc_op *o, const char *what, bool tagged, int rank, const int64_t
                                             rank, dims);
     if (known && !within_bin(r, bytes))
         r->lost = true;
-    bool data = known && !r->lost && t != IR_UNDEFINED;
+    bool data = known && !r->lost && t != IR_UNDEFINED && t != IR_INT8; /* scales are elsewhere */
     foreign_count(&r->f, n, known ? bytes : sat_mul(n, 4));
     ir_id id = add_constant(o, what, as, bytes, data);
     if (known && !r->lost)
         advance(r, bytes);
-    return id;
+    return layer_float_weight(&o->l, id);
 }
 
 void nc_skip_floats(nc_op *o, uint64_t n)

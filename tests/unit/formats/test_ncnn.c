@@ -57,7 +57,7 @@ static void weights_are_slices_of_the_bin(void **state)
 {
     (void)state;
     ir_model *m = foreign_model(NET);
-    const ir_tensor *w = foreign_input_of(m, foreign_node_of(m, "Conv", 0), 1)->constant;
+    const ir_tensor *w = foreign_input_of(m, foreign_node_of(m, "Cast", 0), 0)->constant;
     const ir_tensor *b = foreign_input_of(m, foreign_node_of(m, "Gemm", 0), 2)->constant;
     uint8_t bytes[216];
     float bias[5];
