@@ -272,6 +272,7 @@ ASSAY_API bool assay_option_at(size_t index, assay_option_info *out);
  *     "check"        assay_check()
  *     "capacity"     assay_capacity()
  *     "validation"   assay_validate()
+ *     "load"         assay_load()
  *     "machine"      assay_machine_measure(), assay_machine_open()
  *     "records", "models", "trend"                   assay_store_list(), _models(), _trend()
  *
@@ -287,7 +288,7 @@ ASSAY_API void assay_result_free(assay_result *result);
 /* The kind, as listed above. Never NULL. */
 ASSAY_API const char *assay_result_kind(const assay_result *result);
 
-/* Reads a file in the format "json". `kind` is the required kind; NULL: any. Keys that this version does not know are
+/* Reads a file in the format "json". `kind` is the required kind, or several as "profile|load"; NULL: any. Keys that this version does not know are
  * kept and written again. ASSAY_ERR_MALFORMED: not a result, or of another kind; err->node and err->offset are the
  * key and the position. ASSAY_ERR_UNSUPPORTED: written by a later major version. */
 ASSAY_API assay_status assay_result_read(const char *path, const char *kind, assay_result **out,

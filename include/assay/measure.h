@@ -54,6 +54,18 @@ typedef struct assay_engine_info {
 ASSAY_API assay_status assay_engine_find(const assay_options *options, assay_engine_info *out,
                                          assay_error *err);
 
+/* ---- live endpoints -------------------------------------------------------------------------- */
+
+/* Sends requests to an http:// or https:// URL and measures the answers. Options: "protocol", "concurrency" (closed loop),
+ * "rate" and "arrivals" (open loop: latency counts from when a request was due), "trace", "curve", "slo", "duration",
+ * "num-requests", "request-timeout", "body", "header-file", "served-model", "prompt-tokens", "generate", "server-pid", ...
+ * The result has the kind "load": "latency.p99", "ttft.p50", "itl.mean" (milliseconds), "throughput.requests_per_second",
+ * "errors.timeout", "curve.0.p99". Only the address of the URL is contacted. `hooks` may be NULL.
+ * ASSAY_ERR_ENGINE: no request succeeded; ASSAY_ERR_THRESHOLD: the SLO was missed (without "curve");
+ * ASSAY_ERR_INTERRUPTED: a hook ended the call. *out is set in these cases if requests were sent. */
+ASSAY_API assay_status assay_load(const char *url, const assay_options *options,
+                                  const assay_hooks *hooks, assay_result **out, assay_error *err);
+
 /* ---- watching -------------------------------------------------------------------------------- */
 
 /* One sample of a process and its descendants. Counters are totals since the start. */

@@ -6,6 +6,7 @@
 
 #include "api/result.h"
 #include "profile/capacity.h"
+#include "profile/load.h"
 
 #define CAPACITY_BYTES ((size_t)256 << 20)
 
@@ -16,15 +17,18 @@ static assay_status run_capacity(const assay_result *const *profiles, const char
                                  assay_error *err)
 {
     const profile **list = ARENA_ARRAY(out->arena, const profile *, n);
+    const load_result **loads = ARENA_ARRAY(out->arena, const load_result *, n);
     str *sources = ARENA_ARRAY(out->arena, str, n);
-    if (!list || !sources)
+    if (!list || !sources || !loads)
         return err_no_memory(err);
     for (size_t i = 0; i < n; i++) {
-        list[i] = profiles[i]->p;
-        sources[i] = names ? str_of(names[i]) : profiles[i]->p->model;
+        list[i] = api_profile_of(profiles[i]);
+        loads[i] = profiles[i]->kind == &load_kind ? profiles[i]->data : NULL;
+        sources[i] = names ? str_of(names[i]) : list[i]->model;
     }
     const capacity_request q = {
         .profiles = list,
+        .loads = loads,
         .sources = sources,
         .n = (uint32_t)n,
         .target = o->capacity.target_rate,

@@ -53,6 +53,9 @@ assay_status assay_options_follow(assay_options *o, const assay_result *baseline
 {
     api_begin(err);
     TRY(api_need_profile(baseline, "a baseline", err));
+    if (!baseline->p)
+        return err_fail(err, ASSAY_ERR_USAGE, "the baseline is %s, and what is checked is a model",
+                        baseline->kind->what);
     TRY(judge_baseline_has(baseline->p, o->check.metrics.items, o->check.metrics.n, err));
     const profile_config *c = profile_smallest(baseline->p);
     const profile_measured *m = baseline->p->measured;
@@ -86,9 +89,9 @@ bool assay_metric_at(size_t index, assay_metric_info *out)
 
 bool assay_result_metric(const assay_result *of, const char *metric, double *out)
 {
-    const metric_row *m = of->p ? metric_find(str_of(metric)) : NULL;
+    const metric_row *m = api_profile_of(of) ? metric_find(str_of(metric)) : NULL;
     metric_value v;
-    if (!m || !m->get(of->p, &v))
+    if (!m || !m->get(api_profile_of(of), &v))
         return false;
     *out = v.v;
     return true;
@@ -146,14 +149,14 @@ assay_status assay_check(const assay_result *of, const assay_result *baseline,
     api_begin(err);
     *out = NULL;
     TRY(api_need_profile(of, "a check", err));
-    TRY(holds_something(of->p, "result", err));
+    TRY(holds_something(api_profile_of(of), "result", err));
     if (baseline) {
         TRY(api_need_profile(baseline, "a baseline", err));
-        TRY(holds_something(baseline->p, "baseline", err));
+        TRY(holds_something(api_profile_of(baseline), "baseline", err));
     }
     api_describe_host(of);
-    const judge_request q = {.now = of->p,
-                             .base = baseline ? baseline->p : NULL,
+    const judge_request q = {.now = api_profile_of(of),
+                             .base = baseline ? api_profile_of(baseline) : NULL,
                              .base_name = str_of(baseline && baseline_name ? baseline_name : ""),
                              .limits = o->check.limits.items,
                              .n_limits = o->check.limits.n,

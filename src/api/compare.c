@@ -26,7 +26,7 @@ assay_status assay_compare(const assay_result *const *profiles, size_t n,
     r->data = &c->c;
     c->arena = r->arena;
     for (size_t i = 0; i < n && i < COMPARISON_MAX; i++) {
-        c->list[i] = c->own[i] = profiles[i]->p;
+        c->list[i] = c->own[i] = api_profile_of(profiles[i]);
         c->given[i] = profiles[i];
     }
     for (uint32_t i = 0; i < COMPARISON_MAX; i++)

@@ -77,8 +77,9 @@ static assay_status put_document(const assay_result *of, const assay_options *o,
         sbuf_str(out, of->text);
         return ASSAY_OK;
     }
+    bool has_context = fields_find(of->kind->of, STR("context")) != NULL;
     TRY(api_result_json(of, of->p ? 0 : 2, out, err));
-    return of->p ? ASSAY_OK : put_context(out, o, was_measured(of), err);
+    return has_context ? ASSAY_OK : put_context(out, o, was_measured(of), err);
 }
 
 static assay_status make_document(const assay_result *of, const assay_record_options *o, sbuf *out,

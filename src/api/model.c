@@ -60,6 +60,9 @@ assay_status assay_measure(assay_model *model, const assay_options *options, uns
     api_begin(err);
     TRY(api_check_size(hooks, err));
     TRY(api_need_profile(of, "measuring", err));
+    if (!of->p)
+        return err_fail(err, ASSAY_ERR_USAGE, "measuring needs a result of one model, not %s",
+                        of->kind->what);
     of->text = (str){0};
     return api_settle(job_measure(model, api_options(options, &none), what, &h, of, err), &of, err);
 }

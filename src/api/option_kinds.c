@@ -107,6 +107,16 @@ static OPTION_SETTER(set_real)
     return ASSAY_OK;
 }
 
+static OPTION_SETTER(set_time)
+{
+    double v, min = (double)row->min, max = (double)row->max;
+    if (!amount_seconds(value, &v) || v < min || (row->above && v == min) || v > max)
+        return option_refuse(row, value, err, "a duration such as 4s or 500ms, at most %lld s",
+                             (long long)row->max);
+    memcpy((char *)o + row->at, &v, sizeof v);
+    return ASSAY_OK;
+}
+
 static OPTION_SETTER(set_bytes)
 {
     uint64_t v;
@@ -157,7 +167,7 @@ assay_status option_set_value(assay_options *o, const option_row *row, const cha
     static OPTION_SETTER((*const by_kind[])) = {
         [OPTION_FLAG] = set_flag,   [OPTION_INT] = set_int,   [OPTION_REAL] = set_real,
         [OPTION_BYTES] = set_bytes, [OPTION_WORD] = set_word, [OPTION_CHOICE] = set_choice,
-        [OPTION_WORDS] = add_word,
+        [OPTION_WORDS] = add_word,  [OPTION_TIME] = set_time,
     };
     if (!value && row->kind != OPTION_FLAG)
         return err_fail(err, ASSAY_ERR_USAGE, "%s needs a value: %s", row->name,

@@ -12,7 +12,7 @@ static const option_topic *const topics[] = {
     &options_model,  &options_analysis, &options_hardware, &options_machine,   &options_memory,
     &options_fusion, &options_scaling,  &options_measure,  &options_engine,    &options_watch,
     &options_check,  &options_capacity, &options_pipeline, &options_diffusion, &options_language,
-    &options_export, &options_view,     &options_caller,
+    &options_load,   &options_export,   &options_view,     &options_caller,
 };
 enum { N_TOPICS = sizeof topics / sizeof *topics, NAMES_MOST = 128 };
 
@@ -52,7 +52,7 @@ static void set_initial(assay_options *o, const option_row *row)
     char *at = (char *)o + row->at;
     if (row->kind == OPTION_INT)
         memcpy(at, &(int64_t){(int64_t)row->initial}, sizeof(int64_t));
-    else if (row->kind == OPTION_REAL)
+    else if (row->kind == OPTION_REAL || row->kind == OPTION_TIME)
         memcpy(at, &row->initial, sizeof row->initial);
     else if (row->kind == OPTION_CHOICE)
         memcpy(at, &(int){(int)row->initial}, sizeof(int));

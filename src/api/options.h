@@ -13,11 +13,12 @@
 #include "jobs/options.h"
 
 typedef enum option_kind {
-    OPTION_FLAG,   /* bool */
-    OPTION_INT,    /* int64_t from min to max; one of `values` when there are any */
-    OPTION_REAL,   /* double from min, or above it, to max */
-    OPTION_BYTES,  /* uint64_t: "500MiB", "4GB" */
-    OPTION_WORD,   /* str; one of `values` when the set is closed */
+    OPTION_FLAG,  /* bool */
+    OPTION_INT,   /* int64_t from min to max; one of `values` when there are any */
+    OPTION_REAL,  /* double from min, or above it, to max */
+    OPTION_TIME,  /* double of seconds: "4s", "500ms", or a bare number; limits as of OPTION_REAL */
+    OPTION_BYTES, /* uint64_t: "500MiB", "4GB" */
+    OPTION_WORD,  /* str; one of `values` when the set is closed */
     OPTION_CHOICE, /* int: the place of the word in `values` */
     OPTION_WORDS,  /* VEC(str): one more each time, at most `max` */
     OPTION_OWN     /* `set` reads it */
@@ -66,7 +67,7 @@ typedef struct option_topic {
 extern const option_topic options_model, options_analysis, options_memory, options_hardware,
     options_machine, options_fusion, options_scaling, options_measure, options_engine,
     options_watch, options_check, options_capacity, options_diffusion, options_language,
-    options_pipeline, options_export, options_view, options_caller;
+    options_pipeline, options_load, options_export, options_view, options_caller;
 
 /* The caller's options, or `none` filled with the defaults when there are none. */
 const assay_options *api_options(const assay_options *given, assay_options *none);

@@ -2,6 +2,7 @@
 #include <assay/measure.h>
 
 #include "api/api.h"
+#include "base/amount.h"
 #include "rewrite/precision.h"
 
 #define BATCH_MAX ((int64_t)1 << 30)
@@ -82,19 +83,24 @@ static const option_row measure[] = {
     {OPTION("warmup-runs", INT, measure.warmup_runs, "@run"), .value = "N", .needs = "measure",
      .min = 0, .max = 1000000, .initial = 10,
      .about = "Warm up for at least this many runs, and until timings are steady."},
-    {OPTION("duration", REAL, measure.duration, "profile bench check watch"), .above = true,
-     .value = "SECONDS", .needs = "measure", .max = 86400,
-     .about = "Measure for at least this time. watch: end after this time."},
+    {OPTION("duration", TIME, measure.duration, "profile bench check watch load"), .above = true,
+     .value = "TIME", .needs = "measure", .max = 86400,
+     .about =
+         "Measure for at least this time (4s, 500ms; a bare number is seconds). watch: end "
+         "after this time. load: send for this time, of --curve in all. Default of load: 10 s, "
+         "with --curve 60 s."},
     {OPTION("precision-target", REAL, measure.precision_target, "profile bench check"),
      .above = true, .value = "PERCENT", .needs = "measure", .max = 100,
      .about = "Measure until the 95 % interval of the mean is at most this wide, up to a minute."},
-    {OPTION("concurrency", INT, measure.concurrency, "bench check"), .value = "N",
-     .needs = "measure", .min = 1, .max = 256, .initial = 1,
-     .about = "Run this many inferences at the same time, each in its own thread."},
+    {OPTION("concurrency", INT, measure.concurrency, "bench check load"), .value = "N",
+     .needs = "measure", .min = 1, .max = 10000, .initial = 1,
+     .about =
+         "Run this many inferences at the same time, each in its own thread. load: send on this "
+         "many connections, with --rate on at most so many."},
     {OPTION("cold", INT, measure.cold, "bench"), .value = "N", .min = 1, .max = 1000,
      .about = "Also measure this many cold starts, each in a new process: load the engine, create "
               "the session, run once."},
-    {OPTION("rate", REAL, measure.rate, "bench"), .above = true, .value = "PER-SECOND",
+    {OPTION("rate", REAL, measure.rate, "bench load"), .above = true, .value = "PER-SECOND",
      .max = 10000000,
      .about = "Run an open loop: requests arrive at random at this rate, and latency counts from "
               "their arrival."},
@@ -144,8 +150,18 @@ static const option_row engine[] = {
 };
 OPTION_TOPIC(options_engine, "Engine", engine);
 
+static OPTION_SETTER(set_interval)
+{
+    double ms;
+    if (!amount_parse(AMOUNT_MS, value, &ms) || ms < 1 || ms > 3600000)
+        return option_refuse(row, value, err,
+                             "1 to 3600000 milliseconds, or a duration such as 2s");
+    o->measure.interval_ms = ms;
+    return ASSAY_OK;
+}
+
 static const option_row watch[] = {
-    {OPTION("interval", REAL, measure.interval_ms, "watch"), .value = "MS", .min = 1,
-     .max = 3600000, .about = "Set the sampling interval in milliseconds. Default: 100."},
+    {OPTION_READ("interval", set_interval, "watch"), .value = "MS",
+     .about = "Set the sampling interval: 500ms, 2s; a bare number is milliseconds. Default: 100."},
 };
 OPTION_TOPIC(options_watch, "Process", watch);

@@ -138,8 +138,9 @@ static const option_row rows[] = {
      .about =
          "Use 7 or 8 bits of int8 weights; CPUs without VNNI need 7. Default: 8 in files, else "
          "by this CPU."},
-    {OPTION("seed", INT, model.seed, "@run export"), .value = "N", .needs = "measure", .min = 0,
-     .max = INT64_MAX, .about = "Set the seed of random weights and inputs. Default: 0."},
+    {OPTION("seed", INT, model.seed, "@run export load"), .value = "N", .needs = "measure",
+     .min = 0, .max = INT64_MAX,
+     .about = "Set the seed of random weights, inputs and arrivals. Default: 0."},
     {OPTION("follow-symlinks", FLAG, model.follow_symlinks,
             "graph profile bench layers memory compare check validate map fuse scale export"),
      .about = "Read external data through symbolic links that leave the model's directory."},

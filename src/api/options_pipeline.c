@@ -32,9 +32,42 @@ static const option_row diffusion[] = {
 };
 OPTION_TOPIC(options_diffusion, "Image generation", diffusion);
 
+/* A whole number is for every command; a distribution is for load alone, which the others refuse by
+ * LENGTH_DRAWN. */
+static assay_status set_length(assay_options *o, const option_row *row, str value, int64_t *whole,
+                               load_drawn *drawn, assay_error *err)
+{
+    *drawn = (load_drawn){.text = str_copy(o->arena, value)};
+    if (!drawn->text.p)
+        return err_no_memory(err);
+    if (option_whole_number(value, row->max, whole) && *whole >= 1) {
+        load_lengths_parse(value, &drawn->of);
+        return ASSAY_OK;
+    }
+    if (!load_lengths_parse(value, &drawn->of))
+        return option_refuse(row, value, err,
+                             "a whole number from 1 to %lld, or for load a distribution such as "
+                             "100..500 or normal:512:128",
+                             (long long)row->max);
+    *whole = LENGTH_DRAWN;
+    return ASSAY_OK;
+}
+
+static OPTION_SETTER(set_generate)
+{
+    return set_length(o, row, value, &o->pipeline.generate, &o->load.output, err);
+}
+
+static OPTION_SETTER(set_prompt_tokens)
+{
+    return set_length(o, row, value, &o->pipeline.prompt_tokens, &o->load.prompt, err);
+}
+
 static const option_row language[] = {
-    {OPTION("generate", INT, pipeline.generate, "pipeline"), .value = "N", .min = 1, .max = 1 << 23,
-     .about = "Generate this many tokens. Default: 128."},
+    {OPTION_READ("generate", set_generate, "pipeline load"), .value = "N", .max = 1 << 23,
+     .about =
+         "Generate this many tokens. Default: 128; of load: 64. load also takes a distribution: "
+         "100..500, normal:512:128, lognormal:512:0.5, exponential:200."},
     {OPTION_READ("cache-dtype", set_cache_dtype, "pipeline"), .value = "TYPE",
      .values = "fp16|bf16|fp8|int8",
      .about = "Set the number type of the KV cache. Default: that of the weights."},
@@ -42,8 +75,9 @@ static const option_row language[] = {
 OPTION_TOPIC(options_language, "Text generation", language);
 
 static const option_row pipeline[] = {
-    {OPTION("prompt-tokens", INT, pipeline.prompt_tokens, "pipeline"), .value = "N", .min = 1,
-     .max = 1 << 23, .about = "Set the number of tokens of the prompt."},
+    {OPTION_READ("prompt-tokens", set_prompt_tokens, "pipeline load"), .value = "N", .max = 1 << 23,
+     .about = "Set the number of tokens of the prompt. load also takes a distribution, as "
+              "--generate; default of load: 128."},
     {OPTION("prompt", WORD, pipeline.prompt, "pipeline"), .value = "TEXT",
      .about = "Record the prompt in generation_config.json."},
     {OPTION("pipeline-file", WORD, pipeline.file, "pipeline"), .value = "FILE", .values = "@files",

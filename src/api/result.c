@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "formats/format.h"
+#include "profile/load.h"
 #include "profile/profile_fields.h"
 #include "profile/profile_read.h"
 #include "profile/result_kinds.h"
@@ -49,9 +50,14 @@ assay_status api_settle(assay_status s, assay_result *const *of, assay_error *er
     return whole && !(s == ASSAY_OK && memory_lacked()) ? s : err_no_memory(err);
 }
 
+profile *api_profile_of(const assay_result *of)
+{
+    return of->p ? of->p : of->stands_for;
+}
+
 assay_status api_need_profile(const assay_result *of, const char *what, assay_error *err)
 {
-    if (of->p)
+    if (api_profile_of(of))
         return ASSAY_OK;
     return err_fail(err, ASSAY_ERR_USAGE, "%s needs a result of one model, not %s", what,
                     of->kind->what);
@@ -103,7 +109,10 @@ static assay_status read_other(str text, const char *shown, assay_result *out, a
     out->kind = of.kind;
     out->arena = of.arena;
     out->data = of.data;
-    return ASSAY_OK;
+    if (of.kind != &load_kind)
+        return ASSAY_OK;
+    out->stands_for = load_as_profile(of.data, of.arena);
+    return out->stands_for ? ASSAY_OK : err_no_memory(err);
 }
 
 /* A document without a schema is left to the reader of profiles, whose message says what is wrong. */
@@ -115,7 +124,10 @@ static assay_status read_into(str text, const char *shown, const char *kind, ass
     assay_status s = scratch ? result_identify(text, shown, scratch, &is, err) : err_no_memory(err);
     if (s == ASSAY_OK)
         s = refuse_other(is.schema, shown, err);
-    bool wants_profile = kind && strcmp(kind, profile_kind.name) == 0;
+    /* Of several kinds that are wanted, the one that it is; else the first, whose reader says what is wrong. */
+    const result_kind *own = result_kind_find(is.schema);
+    bool other = kind && own && own != &profile_kind && str_in_list(str_of(own->name), kind, '|');
+    bool wants_profile = kind && !other && str_starts(str_of(kind), profile_kind.name);
     bool as_profile = !is.schema.n || wants_profile || str_is(is.schema, profile_kind.schema);
     arena_free(scratch);
     TRY(s);
@@ -124,7 +136,7 @@ static assay_status read_into(str text, const char *shown, const char *kind, ass
     out->text = str_copy(out->arena, text);
     if (!out->text.p)
         return err_no_memory(err);
-    if (kind && strcmp(kind, out->kind->name) != 0)
+    if (kind && !str_in_list(str_of(out->kind->name), kind, '|'))
         return err_fail(err, ASSAY_ERR_MALFORMED, "%s: this is %s, not a result of kind '%s'",
                         shown, out->kind->what, kind);
     return ASSAY_OK;

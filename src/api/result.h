@@ -12,7 +12,9 @@ assay_status api_result_read(str text, const char *shown, const char *kind, assa
                              assay_error *err);
 /* Fills what is derived of a profile that was made or changed, whatever its status was. */
 assay_status api_settle(assay_status s, assay_result *const *of, assay_error *err);
-/* ASSAY_ERR_USAGE unless it is a result of one model; `what` takes it ("Measuring"). */
+/* The profile that a result is, or that stands for it; NULL: neither. */
+profile *api_profile_of(const assay_result *of);
+/* ASSAY_ERR_USAGE unless it is a result of one model or endpoint; `what` takes it ("Measuring"). */
 assay_status api_need_profile(const assay_result *of, const char *what, assay_error *err);
 assay_status api_need_profiles(const assay_result *const *list, size_t n, const char *what,
                                assay_error *err);

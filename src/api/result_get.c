@@ -4,12 +4,13 @@
 #include <assert.h>
 
 #include "device/host.h"
+#include "profile/load.h"
 
 /* ---- the root ---- */
 
 void api_describe_host(const assay_result *of)
 {
-    profile *p = of->p;
+    profile *p = of->p ? of->p : of->kind == &load_kind ? ((load_result *)of->data)->about : NULL;
     host_info h;
     if (!p || of->saved || p->context.os.n)
         return;

@@ -22,19 +22,20 @@ static const unit_row units[] = {
     {AMOUNT_MS, "ns", 1e-6, 0},       {AMOUNT_MS, "us", 1e-3, 0},
     {AMOUNT_MS, "µs", 1e-3, 0},       {AMOUNT_MS, "ms", 1, 0},
     {AMOUNT_MS, "s", 1e3, 0},         {AMOUNT_MS, "min", 6e4, 0},
-    {AMOUNT_BYTES, "B", 1, 0},        {AMOUNT_BYTES, "KB", 1e3, 0},
-    {AMOUNT_BYTES, "MB", 1e6, 0},     {AMOUNT_BYTES, "GB", 1e9, 0},
-    {AMOUNT_BYTES, "TB", 1e12, 0},    {AMOUNT_BYTES, "KiB", 0x1p10, 0},
-    {AMOUNT_BYTES, "MiB", 0x1p20, 0}, {AMOUNT_BYTES, "GiB", 0x1p30, 0},
-    {AMOUNT_BYTES, "TiB", 0x1p40, 0}, {AMOUNT_BYTES, "K", 0x1p10, 0},
-    {AMOUNT_BYTES, "M", 0x1p20, 0},   {AMOUNT_BYTES, "G", 0x1p30, 0},
-    {AMOUNT_BYTES, "T", 0x1p40, 0},   {AMOUNT_COUNT, "", 1, TAIL},
-    {AMOUNT_COUNT, "K", 1e3, TAIL},   {AMOUNT_COUNT, "M", 1e6, TAIL},
-    {AMOUNT_COUNT, "G", 1e9, TAIL},   {AMOUNT_COUNT, "B", 1e9, TAIL},
-    {AMOUNT_COUNT, "T", 1e12, TAIL},  {AMOUNT_COUNT, "P", 1e15, TAIL},
-    {AMOUNT_RATE, "", 1, TAIL},       {AMOUNT_RATE, "k", 1e3, TAIL},
-    {AMOUNT_RATE, "M", 1e6, TAIL},    {AMOUNT_RATE, "G", 1e9, TAIL},
-    {AMOUNT_RATE, "T", 1e12, TAIL},   {AMOUNT_PERCENT, "%", 1, 0},
+    {AMOUNT_MS, "h", 3.6e6, 0},       {AMOUNT_BYTES, "B", 1, 0},
+    {AMOUNT_BYTES, "KB", 1e3, 0},     {AMOUNT_BYTES, "MB", 1e6, 0},
+    {AMOUNT_BYTES, "GB", 1e9, 0},     {AMOUNT_BYTES, "TB", 1e12, 0},
+    {AMOUNT_BYTES, "KiB", 0x1p10, 0}, {AMOUNT_BYTES, "MiB", 0x1p20, 0},
+    {AMOUNT_BYTES, "GiB", 0x1p30, 0}, {AMOUNT_BYTES, "TiB", 0x1p40, 0},
+    {AMOUNT_BYTES, "K", 0x1p10, 0},   {AMOUNT_BYTES, "M", 0x1p20, 0},
+    {AMOUNT_BYTES, "G", 0x1p30, 0},   {AMOUNT_BYTES, "T", 0x1p40, 0},
+    {AMOUNT_COUNT, "", 1, TAIL},      {AMOUNT_COUNT, "K", 1e3, TAIL},
+    {AMOUNT_COUNT, "M", 1e6, TAIL},   {AMOUNT_COUNT, "G", 1e9, TAIL},
+    {AMOUNT_COUNT, "B", 1e9, TAIL},   {AMOUNT_COUNT, "T", 1e12, TAIL},
+    {AMOUNT_COUNT, "P", 1e15, TAIL},  {AMOUNT_RATE, "", 1, TAIL},
+    {AMOUNT_RATE, "k", 1e3, TAIL},    {AMOUNT_RATE, "M", 1e6, TAIL},
+    {AMOUNT_RATE, "G", 1e9, TAIL},    {AMOUNT_RATE, "T", 1e12, TAIL},
+    {AMOUNT_PERCENT, "%", 1, 0},      {AMOUNT_SHARE, "%", 0.01, 0},
     {AMOUNT_PLAIN, "x", 1, 0},        {AMOUNT_PLAIN, "J", 1, 0},
     {AMOUNT_JOULE, "J", 1, CASE},     {AMOUNT_JOULE, "mJ", 1e-3, CASE},
     {AMOUNT_WATT, "W", 1, CASE},      {AMOUNT_WATT, "kW", 1e3, CASE},
@@ -89,6 +90,17 @@ bool amount_parse(amount_unit unit, str text, double *out)
             return isfinite(*out);
         }
     return false;
+}
+
+bool amount_seconds(str text, double *out)
+{
+    double ms;
+    if (amount_number(text, out))
+        return true;
+    if (!amount_parse(AMOUNT_MS, text, &ms))
+        return false;
+    *out = ms / 1000;
+    return true;
 }
 
 bool amount_parse_whole(amount_unit unit, str text, uint64_t *out)

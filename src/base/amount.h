@@ -12,6 +12,7 @@ typedef enum amount_unit {
     AMOUNT_RATE,    /* per second */
     AMOUNT_PERCENT, /* 100 is the whole */
     AMOUNT_PLAIN,   /* a number */
+    AMOUNT_SHARE,   /* 1 is the whole; "1%" is 0.01 */
     AMOUNT_JOULE,
     AMOUNT_WATT
 } amount_unit;
@@ -21,6 +22,8 @@ typedef enum amount_unit {
 bool amount_parse(amount_unit unit, str text, double *out);
 /* The same to the nearest whole number; false also at 2^63 and above. */
 bool amount_parse_whole(amount_unit unit, str text, uint64_t *out);
+/* Seconds of a duration: "4s", "500ms", "2min", "1h"; a bare number is seconds. */
+bool amount_seconds(str text, double *out);
 /* "12", "0.5", "1e9": digits, one dot, an exponent, in every locale. False when that is not all of it. */
 bool amount_number(str text, double *out);
 

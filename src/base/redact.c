@@ -92,6 +92,19 @@ static span user_of(str s, uint32_t colon)
     return web ? (span){from, at - 1} : (span){0, 0};
 }
 
+/* Behind "--header NAME": whatever the header is, its value is nobody's business. */
+static bool follows_header_option(str s, uint32_t colon, bool *quoted)
+{
+    static const char *const option[] = {"--header"};
+    uint32_t from = colon, word;
+    while (from && !is_of(s.p[from - 1], " \t'\"="))
+        from--;
+    *quoted = from && is_of(s.p[from - 1], "'\"");
+    from -= *quoted;
+    return from && from < colon && is_of(s.p[from - 1], " =") &&
+           follows_word(s, from - 1, option, N_OF(option), &word);
+}
+
 /* The secret that follows the byte at i; empty if there is none. */
 static span secret_after(str s, uint32_t i)
 {
@@ -105,6 +118,10 @@ static span secret_after(str s, uint32_t i)
         return value_at(s, i + 1);
     if (s.p[i] != ':')
         return (span){0, 0};
+    bool quoted;
+    if (follows_header_option(s, i, &quoted))
+        return (span){skip_blanks(s, i + 1),
+                      skip_until(s, skip_blanks(s, i + 1), quoted ? ends_header : ends_value)};
     if (follows_word(s, i, secret_headers, N_OF(secret_headers), &word))
         return (span){skip_blanks(s, i + 1), skip_until(s, i + 1, ends_header)};
     return user_of(s, i);

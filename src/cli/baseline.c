@@ -90,7 +90,7 @@ static int open_record(cli_gate *g, const cli_args *a, const assay_record_filter
     if (assay_store_open(a->history.db, false, &store, &err) != ASSAY_OK)
         return cli_complain(&err);
     int code = newest_record(store, f, a->check.baseline, &id);
-    if (!code && assay_store_get(store, id, "profile", &g->baseline, &err) != ASSAY_OK)
+    if (!code && assay_store_get(store, id, CLI_COMPARED_KINDS, &g->baseline, &err) != ASSAY_OK)
         code = cli_complain(&err);
     snprintf(g->name, sizeof g->name, "%.256s (record %lld)", a->check.baseline, (long long)id);
     assay_store_close(store);
@@ -116,7 +116,7 @@ int cli_baseline_open(cli_gate *g, const cli_args *a)
     if (cli_baseline_is_kept(a))
         return open_kept(g, a);
     snprintf(g->name, sizeof g->name, "%.319s", a->check.baseline);
-    return assay_result_read(a->check.baseline, "profile", &g->baseline, &err) == ASSAY_OK
+    return assay_result_read(a->check.baseline, CLI_COMPARED_KINDS, &g->baseline, &err) == ASSAY_OK
                ? ASSAY_OK
                : cli_complain(&err);
 }

@@ -19,10 +19,10 @@ static assay_status read_one(const cli_args *a, reading *r, const char *word, as
 {
     assay_status s = ASSAY_OK;
     if (!is_number(word))
-        return assay_result_read(word, "profile", &r->profiles[r->n], err);
+        return assay_result_read(word, CLI_COMPARED_KINDS, &r->profiles[r->n], err);
     if (!r->store)
         s = assay_store_open(a->history.db, false, &r->store, err);
-    return s == ASSAY_OK ? assay_store_get(r->store, strtoll(word, NULL, 10), "profile",
+    return s == ASSAY_OK ? assay_store_get(r->store, strtoll(word, NULL, 10), CLI_COMPARED_KINDS,
                                            &r->profiles[r->n], err)
                          : s;
 }

@@ -30,6 +30,7 @@
     X(lenses)       \
     X(doctor)       \
     X(watch)        \
+    X(load)         \
     X(completion)   \
     X(help)         \
     X(version)

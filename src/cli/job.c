@@ -325,7 +325,7 @@ int cli_job_result(const char *word, assay_result **out, int *code)
     }
     if (s != ASSAY_OK || strncmp(schema, "assay.", 6) != 0 || strcmp(schema, "assay.model") == 0)
         return 0;
-    if (assay_result_read(word, "profile", out, &err) == ASSAY_OK)
+    if (assay_result_read(word, CLI_COMPARED_KINDS, out, &err) == ASSAY_OK)
         return 1;
     *code = cli_complain(&err);
     return -1;

@@ -4,6 +4,9 @@
 
 #include "cli/cli.h"
 
+/* Kinds of results that are checked and compared. */
+#define CLI_COMPARED_KINDS "profile|load"
+
 typedef struct cli_job {
     cli_args *args;
     const char *stdout_format; /* NULL: nothing goes there */

@@ -12,10 +12,12 @@
     .info.name = (name_), .info.topic = "Dashboard", .info.commands = "serve", .kind = OWN_PASSED
 
 const own_option own_options[] = {
-    {OWN("model", WORDS, model.names, "Model", "@model pipeline history"), .info.value = "MODEL",
-     .info.values = "@models", .info.repeatable = true, .info.max = CLI_MAX_WORDS,
+    {OWN("model", WORDS, model.names, "Model", "@model pipeline history load"),
+     .info.value = "MODEL", .info.values = "@models", .info.repeatable = true,
+     .info.max = CLI_MAX_WORDS,
      .info.about =
-         "Set the model, as an alternative to the argument MODEL. history: select its records."},
+         "Set the model, as an alternative to the argument MODEL. history: select its records. "
+         "load: its name at the server."},
     {OWN("model-path", WORDS, model.names, "Model", "@model pipeline"), .info.value = "FILE",
      .info.values = "@files", .info.repeatable = true, .info.max = CLI_MAX_WORDS,
      .info.about = "The same as --model."},
@@ -30,8 +32,9 @@ const own_option own_options[] = {
      .info.about = "List the limits on what is read and computed."},
     {OWN("show", FLAG, machine_show, "Machine", "machine"),
      .info.about = "Show the last measurement instead of measuring."},
-    {OWN("pid", COUNT, pid, "Process", "watch"), .info.value = "N", .info.min = 1,
-     .info.max = 0x7fffffff, .info.about = "Watch the process with this number."},
+    {OWN("pid", COUNT, pid, "Process", "watch load"), .info.value = "N", .info.min = 1,
+     .info.max = 0x7fffffff,
+     .info.about = "Watch the process with this number. load: the server's."},
     {OWN("baseline", WORD, check.baseline, "Check", "profile bench check"),
      .info.value = "FILE|history:tag=T", .info.values = "@files",
      .info.about = "Compare with this saved result, or with the newest record of the history with "

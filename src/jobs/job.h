@@ -41,10 +41,12 @@ struct assay_model {
 /* A result of any kind. */
 struct assay_result {
     const result_kind *kind;
-    void *data;      /* that kind->of describes; of a profile NULL: `p` */
-    arena *arena;    /* of data and text; NULL: a profile that was made here */
-    str text;        /* the document it was read from; empty: it was made here */
-    profile *p;      /* of a profile; else NULL */
+    void *data;   /* that kind->of describes; of a profile NULL: `p` */
+    arena *arena; /* of data and text; NULL: a profile that was made here */
+    str text;     /* the document it was read from; empty: it was made here */
+    profile *p;   /* of a profile; else NULL */
+    profile
+        *stands_for; /* of a load: what is compared and checked of it (profile/load.h); else NULL */
     profile *before; /* that measuring replaced, or NULL: strings of it may still be in use */
     bool saved;      /* read from a file: its context is that of its own machine */
     struct job_pipeline *pipeline;     /* a pipeline that can be measured; in the arena */

@@ -19,6 +19,7 @@
 #include "profile/batch_choice.h"
 #include "profile/layer_names.h"
 
+enum { THREADS_MOST = 256 };
 #define NS 1e9
 /* The engine needs memory in addition to the plan: code, packed weights, kernel scratch. */
 #define HEADROOM_BYTES ((uint64_t)64 << 20)
@@ -573,6 +574,9 @@ assay_status job_measure(assay_model *model, const assay_options *o, unsigned wh
              .p = of->p,
              .reference_at = UINT64_MAX};
     err_clear(err);
+    if (o->measure.concurrency > THREADS_MOST)
+        return err_fail(err, ASSAY_ERR_USAGE, "--concurrency must be 1 to %d where a model is run",
+                        THREADS_MOST);
     TRY(analyse_as_run(&j, &hooked, of, err));
     TRY(check_patterns(&j, err));
     TRY(job_outputs_prepare(j.o, err));

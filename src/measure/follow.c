@@ -96,13 +96,19 @@ static profile_watch_sample sample_of(following *f, const system_tree *t, uint64
         .major_faults = since(t->major_faults, from->major_faults)};
 }
 
+static bool look_now(const following *f, system_tree *out)
+{
+    return f->q->cgroup ? system_cgroup_now(f->q->cgroup, out)
+                        : system_tree_now(f->root, f->q->pid, out);
+}
+
 /* False if it does not exist any more, or the caller has seen enough. */
 static bool take_sample(following *f)
 {
     system_tree t;
     profile_watch *out = f->out;
     uint64_t now = time_now(f);
-    if (!system_tree_now(f->root, f->q->pid, &t))
+    if (!look_now(f, &t))
         return false;
     profile_watch_sample s = sample_of(f, &t, now);
     keep_sample(f, &s);
@@ -122,7 +128,7 @@ static bool has_ended(following *f)
 {
     if (f->q->ours)
         f->ended = f->ended || process_ended(f->q->pid, &f->end);
-    return f->ended || (!f->q->ours && !*f->root && !process_exists(f->q->pid));
+    return f->ended || (!f->q->ours && !f->q->cgroup && !*f->root && !process_exists(f->q->pid));
 }
 
 static bool stopped(const following *f)
@@ -206,7 +212,7 @@ assay_status follow_process(const follow_request *q, arena *a, profile_watch *ou
     f.interval_ns = q->interval_ns ? q->interval_ns : DEFAULT_INTERVAL_NS;
     f.last_ns = time_now(&f);
     f.begin_ns = f.told_ns = q->begin_ns ? q->begin_ns : f.last_ns;
-    bool there = system_tree_now(f.root, q->pid, &f.first);
+    bool there = look_now(&f, &f.first);
     f.last = q->ours ? (system_tree){0} : f.first;
     f.told_cpu_ns = f.last.cpu_ns;
     if (there || q->ours) {
@@ -218,6 +224,10 @@ assay_status follow_process(const follow_request *q, arena *a, profile_watch *ou
     out->samples = f.n ? arena_copy(a, f.list, sizeof *f.list * f.n) : NULL;
     out->n_samples = out->samples ? f.n : 0;
     free(f.list);
+    if (!there && q->cgroup)
+        return err_fail(err, ASSAY_ERR_SYSTEM,
+                        "%.200s: no control group (version 2) with cpu.stat and memory.current",
+                        q->cgroup);
     if (!there && !q->ours)
         return err_fail(err, ASSAY_ERR_SYSTEM, "no process %lld, or no permission to watch it",
                         (long long)q->pid);

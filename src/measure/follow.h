@@ -11,6 +11,7 @@
 typedef struct follow_request {
     const char *root; /* before /proc; NULL is "" */
     int64_t pid;
+    const char *cgroup;   /* a directory of control groups (v2), instead of a process; or NULL */
     bool ours;            /* our own child: its end and what it took are told by the system */
     uint64_t interval_ns; /* 0: 100 ms */
     uint64_t duration_ns; /* 0: until it ends */

@@ -71,6 +71,9 @@ typedef struct system_tree {
 } system_tree;
 /* False if the process has ended. */
 bool system_tree_now(const char *root, int64_t pid, system_tree *out);
+/* The same of a control group (cgroup v2): cpu.stat, memory.current, memory.stat, pids.current. What it does not count
+ * is 0 or NOT_TOLD. False when the directory is none. */
+bool system_cgroup_now(const char *dir, system_tree *out);
 /* Its name, 15 letters at most; "" if it does not exist. */
 void system_process_name(const char *root, int64_t pid, char *buf, size_t cap);
 

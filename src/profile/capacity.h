@@ -13,6 +13,7 @@ typedef struct capacity_plan {
     uint64_t batch, concurrency;
     str precision;
     uint64_t runs;      /* that its service time rests on */
+    bool by_curve;      /* of a load curve: no queue is assumed */
     bool best;          /* of all plans */
     bool feasible;      /* else `why` says what is in the way */
     str why;            /* a sentence without its full stop; or empty */

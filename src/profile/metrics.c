@@ -148,6 +148,18 @@ static bool get_best_throughput(const profile *p, metric_value *to)
     return real(to, best);
 }
 
+#define OF_LOAD(name, member)                                  \
+    static bool get_##name(const profile *p, metric_value *to) \
+    {                                                          \
+        return p->load && real(to, p->load->member);           \
+    }
+OF_LOAD(ttft, ttft)
+OF_LOAD(itl, itl)
+OF_LOAD(goodput, goodput)
+OF_LOAD(tokens, tokens)
+OF_LOAD(max_rate, max_rate)
+OF_LOAD(error_rate, error_rate)
+
 /* ---- the rows ---- */
 
 #define EXACT(n, t, u, g) .name = n, .title = t, .unit = u, .get = g
@@ -175,6 +187,13 @@ const metric_row metric_table[] = {
     {RUN("instructions", "Instructions", METRIC_COUNT, get_instructions)},
     {RUN("session", "Session", METRIC_MS, get_session), .aliases = "load"},
     {RUN("first-run", "First run", METRIC_MS, get_first_run)},
+    {RUN("ttft", "P99 time to first token", METRIC_MS, get_ttft)},
+    {RUN("itl", "P99 gap between tokens", METRIC_MS, get_itl), .aliases = "inter-token-latency"},
+    {RUN("goodput", "Goodput", METRIC_RATE, get_goodput), .more_is_better = true},
+    {RUN("tokens", "Tokens per second", METRIC_RATE, get_tokens),
+     .aliases = "tokens-per-second tps", .more_is_better = true},
+    {RUN("max-rate", "Highest rate", METRIC_RATE, get_max_rate), .more_is_better = true},
+    {RUN("error-rate", "Error rate", METRIC_SHARE, get_error_rate), .aliases = "errors"},
     {EXACT("flops", "FLOPs", METRIC_COUNT, get_flops), .gated = true, .per_batch = true},
     {EXACT("macs", "MACs", METRIC_COUNT, get_macs), .gated = true, .per_batch = true},
     {EXACT("params", "Parameters", METRIC_COUNT, get_params), .aliases = "parameters weights",
@@ -239,12 +258,14 @@ bool metric_parse(metric_unit unit, str text, double *out)
 const char *metric_example(metric_unit unit)
 {
     static const char *const examples[] = {
-        [METRIC_MS] = "100ms",           [METRIC_BYTES] = "2GB",   [METRIC_COUNT] = "5G",
-        [METRIC_RATE] = "1000samples/s", [METRIC_PERCENT] = "80%", [METRIC_PLAIN] = "1.5"};
+        [METRIC_MS] = "100ms",    [METRIC_BYTES] = "2GB",
+        [METRIC_COUNT] = "5G",    [METRIC_RATE] = "1000samples/s",
+        [METRIC_PERCENT] = "80%", [METRIC_PLAIN] = "1.5",
+        [METRIC_SHARE] = "1%"};
     return examples[unit];
 }
 
 const char *const metric_unit_words[] = {
     [METRIC_MS] = "ms",       [METRIC_BYTES] = "bytes",     [METRIC_COUNT] = "count",
     [METRIC_RATE] = "1/s",    [METRIC_PERCENT] = "percent", [METRIC_PLAIN] = "number",
-    [METRIC_PLAIN + 1] = NULL};
+    [METRIC_SHARE] = "share", [METRIC_SHARE + 1] = NULL};

@@ -17,7 +17,8 @@ typedef enum metric_unit {
     METRIC_COUNT = AMOUNT_COUNT,
     METRIC_RATE = AMOUNT_RATE,
     METRIC_PERCENT = AMOUNT_PERCENT,
-    METRIC_PLAIN = AMOUNT_PLAIN
+    METRIC_PLAIN = AMOUNT_PLAIN,
+    METRIC_SHARE = AMOUNT_SHARE
 } metric_unit;
 
 typedef field_number metric_value;

@@ -270,6 +270,12 @@ typedef struct profile_image_size {
     int64_t height, width; /* of the first input that is an image; 0: none is */
 } profile_image_size;
 
+typedef struct profile_load_figures { /* of a load on an endpoint; NaN: it does not have it */
+    double ttft, itl;                 /* P99, milliseconds */
+    double goodput, tokens, max_rate; /* per second */
+    double error_rate;                /* 0 to 1 */
+} profile_load_figures;
+
 typedef struct profile {
     str conclusion; /* one or two sentences: result_conclude() */
     arena *arena;
@@ -322,9 +328,10 @@ typedef struct profile {
     const profile_advice *recommendations;
     uint32_t n_recommendations;
     notes warnings;
-    bool anything_assumed; /* for --strict */
-    const char
-        *kind; /* NULL: a model's; "pipeline", "machine": the totals of one (profile_read_kept()) */
+    bool anything_assumed;            /* for --strict */
+    const profile_load_figures *load; /* NULL: of no endpoint */
+    const char *kind;    /* NULL: a model's; "pipeline", "machine", "load": the totals of one
+                       * (profile_read_kept()) */
     bool weights_differ; /* the weights on disk do not match the configuration */
     bool
         architecture_changed; /* the size of an input gave weights of a built-in model other shapes */

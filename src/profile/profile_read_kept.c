@@ -6,6 +6,7 @@
  */
 #include <math.h>
 
+#include "profile/load.h"
 #include "profile/profile_fields.h"
 #include "profile/profile_read.h"
 
@@ -204,15 +205,34 @@ static assay_status read_totals(str text, const char *shown, const struct kept_k
     return ASSAY_OK;
 }
 
+static bool is_load(str text)
+{
+    return result_is(&load_kind, text);
+}
+
+static assay_status read_load(str text, const char *shown, arena *a, profile **out,
+                              assay_error *err)
+{
+    load_result *r = ARENA_NEW(a, load_result);
+    if (!r)
+        return err_no_memory(err);
+    TRY(result_read_as(&load_kind, text, shown, a, r, err));
+    *out = load_as_profile(r, a);
+    return *out ? ASSAY_OK : err_no_memory(err);
+}
+
 assay_status profile_read_kept(str text, const char *shown, size_t limit_bytes, profile **out,
                                assay_error *err)
 {
     const struct kept_kind *as = find_kind(text, shown);
-    if (!as)
+    bool load = !as && is_load(text);
+    if (!as && !load)
         return profile_read(text, shown, limit_bytes, out, err);
     arena *a = arena_new(limit_bytes);
     *out = NULL;
-    assay_status s = a ? read_totals(text, shown, as, a, out, err) : err_no_memory(err);
+    assay_status s = !a     ? err_no_memory(err)
+                     : load ? read_load(text, shown, a, out, err)
+                            : read_totals(text, shown, as, a, out, err);
     if (s != ASSAY_OK)
         arena_free(a);
     return s;

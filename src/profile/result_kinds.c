@@ -6,6 +6,7 @@
 #include "profile/comparison.h"
 #include "profile/history.h"
 #include "profile/language.h"
+#include "profile/load.h"
 #include "profile/pipeline.h"
 #include "profile/profile_fields.h"
 #include "profile/scaling.h"
@@ -15,7 +16,7 @@
 const result_kind *const result_kinds[] = {
     &profile_kind,   &machine_kind,    &records_kind,    &models_kind,  &trend_kind,
     &capacity_kind,  &validation_kind, &check_kind,      &scaling_kind, &language_kind,
-    &diffusion_kind, &pipelines_kind,  &comparison_kind, NULL};
+    &diffusion_kind, &pipelines_kind,  &comparison_kind, &load_kind,    NULL};
 const uint32_t result_kinds_n = sizeof result_kinds / sizeof *result_kinds - 1;
 
 const result_kind *result_kind_find(str schema)

@@ -4,4 +4,4 @@
 const view_kind *const view_kinds[] = {
     &profile_view,   &machine_view,    &records_view,    &models_view,  &trend_view,
     &capacity_view,  &validation_view, &check_view,      &scaling_view, &language_view,
-    &diffusion_view, &pipelines_view,  &comparison_view, NULL};
+    &diffusion_view, &pipelines_view,  &comparison_view, &load_view,    NULL};

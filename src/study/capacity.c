@@ -6,6 +6,7 @@
 
 #include "base/num.h"
 #include "base/vec.h"
+#include "study/capacity_curve.h"
 
 /* ---- one machine ---- */
 
@@ -268,9 +269,21 @@ typedef VEC(capacity_plan) plan_list;
 /* Larger values in a file are implausible, and the recursion over servers would not end. */
 enum { CONCURRENCY_MOST = 65536 };
 
+static bool plan_load(const capacity_request *q, uint32_t i, arena *a, plan_list *plans)
+{
+    capacity_plan *p = q->loads[i]->n_curve ? VEC_PUSH(a, plans) : NULL;
+    if (!p)
+        return !arena_failed(a);
+    capacity_plan_curve(q, q->loads[i], a, p);
+    p->source = str_copy(a, q->sources[i]);
+    return true;
+}
+
 static bool plan_profile(const capacity_request *q, uint32_t i, arena *a, plan_list *plans)
 {
     const profile_measured *m = q->profiles[i]->measured;
+    if (q->loads && q->loads[i])
+        return plan_load(q, i, a, plans);
     if (m && m->concurrency > CONCURRENCY_MOST)
         return true;
     for (uint32_t k = 0; m && m->rate <= 0 && k < m->n_configs; k++) {
@@ -326,15 +339,23 @@ static void note_runs(const capacity *c, arena *a, note_list *l)
 
 static void take_notes(capacity *c, arena *a, note_list *l)
 {
-    bool batches = false, several = false;
+    bool batches = false, several = false, curves = false, queues = false;
     for (uint32_t i = 0; i < c->n; i++) {
         batches = batches || c->plans[i].batch > 1;
-        several = several || c->plans[i].concurrency > 1;
+        several = several || (c->plans[i].concurrency > 1 && !c->plans[i].by_curve);
+        curves = curves || c->plans[i].by_curve;
+        queues = queues || !c->plans[i].by_curve;
     }
-    add_note(a, l,
-             STR("Assumed: Poisson arrivals, spread at random over identical machines. Each "
-                 "machine is a first-come-first-served GI/G/c queue with the measured service "
-                 "times (Allen-Cunneen with the Kraemer and Langenbach-Belz correction)."));
+    if (curves)
+        add_note(
+            a, l,
+            STR("Measured: latency at a rate is interpolated between the steps of the measured "
+                "load curve; no queue is assumed. Rates above its last good step are not used."));
+    if (queues)
+        add_note(a, l,
+                 STR("Assumed: Poisson arrivals, spread at random over identical machines. Each "
+                     "machine is a first-come-first-served GI/G/c queue with the measured service "
+                     "times (Allen-Cunneen with the Kraemer and Langenbach-Belz correction)."));
     if (batches)
         add_note(
             a, l,
@@ -382,7 +403,8 @@ assay_status capacity_run(const capacity_request *q, arena *a, capacity *out, as
         return err_fail(
             err, ASSAY_ERR_UNSUPPORTED,
             "the result has no run times. Measure with `assay profile MODEL --batch-sizes 1,2,4,8 "
-            "-o result.json` (without --rate, which adds waiting time).");
+            "-o result.json` (without --rate, which adds waiting time), or a server with `assay load "
+            "URL --curve -o result.json`.");
     *out = (capacity){.model = str_copy(a, q->profiles[0]->model),
                       .target = q->target,
                       .quantile = q->quantile > 0 ? q->quantile : NAN,

@@ -28,6 +28,8 @@
 
 typedef struct capacity_request {
     const profile *const *profiles;
+    const struct load_result *const
+        *loads;         /* of each that is a load, whose curve is used; else NULL */
     const str *sources; /* what they are called */
     uint32_t n;
     double target, quantile, limit_ms, headroom;

@@ -2083,7 +2083,7 @@ export interface Trend {
     /** Display name of the metric. */
     title: string;
     /** Unit of all values. */
-    unit: "ms" | "bytes" | "count" | "1/s" | "percent" | "number";
+    unit: "ms" | "bytes" | "count" | "1/s" | "percent" | "number" | "share";
     /** Whether higher values are better. */
     more_is_better: boolean;
     /** What the records have in common. */
@@ -2194,6 +2194,8 @@ export interface CapacityPlan {
     concurrency: number;
     /** Measured runs behind the service time. */
     runs: number;
+    /** Whether latency is interpolated from a measured load curve, without a queue. */
+    by_curve?: true;
     /** Whether it needs the fewest machines. */
     best: boolean;
     /** Whether some number of machines is enough. */
@@ -2332,7 +2334,7 @@ export interface VerdictRow {
     /** Display name of the metric. */
     title: string;
     /** Unit of the values. */
-    unit: "ms" | "bytes" | "count" | "1/s" | "percent" | "number";
+    unit: "ms" | "bytes" | "count" | "1/s" | "percent" | "number" | "share";
     /** not checked: there is one value per side, so no comparison is possible. */
     verdict: "pass" | "improvement" | "not checked" | "inconclusive" | "regression" | "missed";
     /** Value of the result. */
@@ -3230,7 +3232,7 @@ export interface ComparisonLimit {
     /** Display name of the metric. */
     title: string;
     /** Unit of the limit. */
-    unit: "ms" | "bytes" | "count" | "1/s" | "percent" | "number";
+    unit: "ms" | "bytes" | "count" | "1/s" | "percent" | "number" | "share";
     /** Operator of the limit. */
     operator: "<=" | ">=";
     /** The limit. */
@@ -3260,7 +3262,7 @@ export interface ComparisonUse {
     /** Metric that was read: `plan` where `memory` was not measured. */
     metric: string;
     /** Unit of the value. */
-    unit: "ms" | "bytes" | "count" | "1/s" | "percent" | "number";
+    unit: "ms" | "bytes" | "count" | "1/s" | "percent" | "number" | "share";
     /** The model's value. */
     value: number | null;
     /** Share of the limit; above 1 the limit is missed. [ratio] */
@@ -3374,4 +3376,334 @@ export interface ComparisonAttribute {
     before: unknown;
     /** In the second; null: the default. */
     after: unknown;
+}
+
+export interface Load {
+    schema: "assay.load/1";
+    /** The URL. */
+    model: string;
+    /** Time, machine and command of the result. */
+    context?: Context;
+    /** The endpoint. */
+    target: LoadEndpoint;
+    /** How it was loaded. */
+    settings: LoadSettings;
+    /** Whether the run was interrupted. */
+    interrupted: boolean;
+    /** Requests that ended. */
+    requests: number;
+    /** Good ones. */
+    succeeded: number;
+    /** Others. */
+    failed: number;
+    /** Share of failed requests, 0 to 1. */
+    error_rate: number | null;
+    /** Time of the run. [s] */
+    duration_s: number;
+    /** From when a request was due to the end of its answer, in milliseconds. */
+    latency?: LoadTimes;
+    /** Time to first token, from when the request was due. */
+    ttft?: LoadTimes;
+    /** Gaps between tokens. */
+    itl?: LoadTimes;
+    /** Rates. */
+    throughput: LoadThroughput;
+    /** As throughput.tokens_per_second. [1/s] */
+    tokens_per_second?: number;
+    /** Tokens generated. */
+    output_tokens?: number;
+    /** Tokens of prompts, by the server's usage. */
+    input_tokens?: number;
+    /** usage: the server; chunks: events of the stream with text; mixed. */
+    tokens_source?: string;
+    /** Failed requests by kind. */
+    errors: Record<string, number>;
+    /** Cause of the first failure of each kind. */
+    error_causes: Record<string, string>;
+    /** The service level objective. */
+    slo?: LoadSlo;
+    /** As slo.goodput_requests_per_second. [1/s] */
+    goodput?: number;
+    /** The load generator itself. */
+    client: LoadClientUse;
+    /** Bytes in and out. */
+    network: LoadNetwork;
+    /** Steps in order of their rate. */
+    curve?: LoadCurveStep[];
+    /** What the curve says. */
+    curve_summary?: LoadCurveAnswer;
+    /** The run over time. */
+    timeline: LoadMoment[];
+    /** Distributions. */
+    cdf: LoadShare[];
+    /** The server's process or control group, with --pid or --cgroup. */
+    server?: ProfileWatch;
+    /** Warnings about the numbers. */
+    warnings: Note[];
+    /** Further warnings of the same codes. */
+    warnings_dropped?: number;
+}
+
+export interface LoadEndpoint {
+    /** The URL, without user and password. */
+    url: string;
+    /** Host of the URL. */
+    host: string;
+    /** Address that was contacted. */
+    address: string;
+    /** Its port. */
+    port: number;
+    /** Whether the connections use TLS. */
+    tls: boolean;
+    /** Whether the address is of this machine. */
+    loopback: boolean;
+    /** http, openai-chat, openai-completions, kserve, torchserve or tfserving. */
+    protocol: string;
+    /** Model as the server calls it. */
+    model?: string;
+}
+
+export interface LoadSettings {
+    /** closed, open, replay or curve. */
+    mode: string;
+    /** Connections of a closed loop; most connections otherwise. */
+    concurrency: number;
+    /** Requests per second of an open loop. [1/s] */
+    rate?: number;
+    /** poisson or constant. */
+    arrivals?: string;
+    /** Requested time of sending. [s] */
+    duration_s?: number;
+    /** Time before the measurement. [s] */
+    warmup_s?: number;
+    /** Longest wait for an answer. [s] */
+    timeout_s: number;
+    /** Seed of arrivals and prompts. */
+    seed: number;
+    /** Whether answers were requested as streams. */
+    stream: boolean;
+    /** Requested distribution. */
+    prompt_tokens?: string;
+    /** Requested distribution. */
+    output_tokens?: string;
+    /** Names of the headers that were added; values are not kept. */
+    headers?: string[];
+    /** File that was replayed. */
+    trace?: string;
+    /** Speed of the replay. [ratio] */
+    speed?: number;
+}
+
+export interface LoadTimes {
+    /** Values behind the statistics. */
+    runs: number;
+    /** Mean of good requests. [ms] */
+    mean: number | null;
+    /** Standard deviation of good requests. [ms] */
+    std: number | null;
+    /** Lowest of good requests. [ms] */
+    min: number | null;
+    /** Highest of good requests. [ms] */
+    max: number | null;
+    /** Median; failed requests count as the slowest, as in all percentiles. [ms] */
+    p50: number | null;
+    /** 90th percentile. [ms] */
+    p90: number | null;
+    /** 95th percentile. [ms] */
+    p95: number | null;
+    /** 99th percentile. [ms] */
+    p99: number | null;
+    /** 99.9th percentile. [ms] */
+    p999: number | null;
+    /** Lower end of the 95 % interval of the mean. [ms] */
+    ci95_low: number | null;
+    /** Upper end of the 95 % interval of the mean. [ms] */
+    ci95_high: number | null;
+    /** Lower end of the 95 % interval of the median. [ms] */
+    p50_low: number | null;
+    /** Upper end of the 95 % interval of the median. [ms] */
+    p50_high: number | null;
+    /** Lower end of the 95 % interval of P99. [ms] */
+    p99_low: number | null;
+    /** Upper end of the 95 % interval of P99; null: too few requests. [ms] */
+    p99_high: number | null;
+    /** Good requests in order of their end; evenly thinned above 10,000. [ms] */
+    samples_ms?: number[];
+}
+
+export interface LoadThroughput {
+    /** Good requests per second. [1/s] */
+    requests_per_second: number;
+    /** Requests that were due per second, of an open loop. [1/s] */
+    offered_requests_per_second?: number;
+    /** Generated tokens per second. [1/s] */
+    tokens_per_second?: number;
+    /** Prompt tokens per second, by the server's usage. [1/s] */
+    input_tokens_per_second?: number;
+}
+
+export interface LoadSlo {
+    /** As requested. */
+    text: string;
+    /** Whether every limit is met. */
+    met: boolean;
+    /** Its limits. */
+    limits: LoadLimit[];
+    /** Requests within all limits. */
+    good_requests: number;
+    /** Requests within all limits, per second. [1/s] */
+    goodput_requests_per_second: number;
+    /** Share of all requests, 0 to 1. */
+    good_share: number;
+}
+
+export interface LoadLimit {
+    /** latency, ttft or itl. */
+    metric: string;
+    /** Which quantile is limited, 0 to 1. */
+    quantile: number;
+    /** Highest value accepted. [ms] */
+    limit_ms: number;
+    /** Measured value. [ms] */
+    value_ms: number | null;
+    /** Whether the limit is met. */
+    met: boolean;
+}
+
+export interface LoadClientUse {
+    /** CPU time of the load generator over the wall time; 100: its one thread was busy. [%] */
+    cpu_percent: number | null;
+    /** Requests sent more than 1 ms after they were due although a connection was free. */
+    late_sends: number;
+    /** Share of all sends. [%] */
+    late_percent: number;
+    /** Median delay of a send, of an open loop. [µs] */
+    send_delay_p50_us: number | null;
+    /** 99th percentile of that delay. [µs] */
+    send_delay_p99_us: number | null;
+    /** Longest such delay. [µs] */
+    send_delay_max_us: number | null;
+    /** Mean time that bytes waited for the load generator to read them. [µs] */
+    receive_delay_us: number | null;
+    /** Connections opened. */
+    connections: number;
+    /** Of them because the server had closed an idle one. */
+    reconnects: number;
+    /** Most requests at one time. */
+    in_flight_most: number;
+    /** Requests that waited because all connections were in use. */
+    waited_for_connection: number;
+    /** Whether the load generator, not the server, may limit the figures. */
+    saturated: boolean;
+    /** The evidence. */
+    why?: string;
+}
+
+export interface LoadNetwork {
+    /** Bytes of answers, headers included; under TLS after decryption. [bytes] */
+    received_bytes: number;
+    /** Bytes of requests. [bytes] */
+    sent_bytes: number;
+    /** The same per second. [bytes/s] */
+    received_bytes_per_second: number;
+    /** The same per second. [bytes/s] */
+    sent_bytes_per_second: number;
+}
+
+export interface LoadCurveStep {
+    /** Requests due per second. [1/s] */
+    rate: number;
+    /** Good requests per second. [1/s] */
+    requests_per_second: number;
+    /** Requests within the SLO per second. [1/s] */
+    goodput?: number;
+    /** Generated tokens per second. [1/s] */
+    tokens_per_second?: number;
+    /** Mean latency. [ms] */
+    mean: number | null;
+    /** Lower end of its 95 % interval. [ms] */
+    mean_low: number | null;
+    /** Upper end of its 95 % interval. [ms] */
+    mean_high: number | null;
+    /** Median latency. [ms] */
+    p50: number | null;
+    /** 90th percentile. [ms] */
+    p90: number | null;
+    /** 95th percentile. [ms] */
+    p95: number | null;
+    /** 99th percentile. [ms] */
+    p99: number | null;
+    /** Lower end of its 95 % interval. [ms] */
+    p99_low: number | null;
+    /** Upper end of its 95 % interval; null: too few requests. [ms] */
+    p99_high: number | null;
+    /** Median time to first token. [ms] */
+    ttft_p50?: number;
+    /** Its 99th percentile. [ms] */
+    ttft_p99?: number;
+    /** Median gap between tokens. [ms] */
+    itl_p50?: number;
+    /** Its 99th percentile. [ms] */
+    itl_p99?: number;
+    /** Requests of the step. */
+    requests: number;
+    /** Failed requests. */
+    errors: number;
+    /** Share of failed requests, 0 to 1. */
+    error_rate: number;
+    /** Time of sending. [s] */
+    duration_s: number;
+    /** Whether latency settled within the step. */
+    steady: boolean;
+    /** Beginning of the part that the figures are of. [s] */
+    steady_after_s: number | null;
+    /** Whether the server did not keep up with the rate. */
+    saturated: boolean;
+    /** Whether the load generator may be the limit. */
+    client_saturated: boolean;
+    /** Whether the step meets the SLO. */
+    meets_slo?: boolean;
+    /** Whether it is the knee of the curve. */
+    knee: boolean;
+    /** Whether it is the highest rate within the SLO. */
+    best: boolean;
+}
+
+export interface LoadCurveAnswer {
+    /** Highest rate tried that meets the SLO; without one, that the server sustains. [1/s] */
+    max_rate: number | null;
+    /** Lowest rate tried above it, which does not. [1/s] */
+    next_rate: number | null;
+    /** Rate of the step with the highest throughput divided by mean latency. [1/s] */
+    knee_rate: number | null;
+    /** Highest throughput of any step. [1/s] */
+    saturation_requests_per_second: number | null;
+    /** Whether a step saturated the server. */
+    complete: boolean;
+}
+
+export interface LoadMoment {
+    /** Beginning of the interval. [s] */
+    time_s: number;
+    /** Good requests that ended, per second. [1/s] */
+    requests_per_second: number;
+    /** Their tokens per second. [1/s] */
+    tokens_per_second?: number;
+    /** Median latency of them. [ms] */
+    p50: number | null;
+    /** 99th percentile. [ms] */
+    p99: number | null;
+    /** Requests that failed. */
+    errors: number;
+}
+
+export interface LoadShare {
+    /** Share of the values at or below. [%] */
+    percent: number;
+    /** Latency. [ms] */
+    latency: number | null;
+    /** Time to first token. [ms] */
+    ttft?: number;
+    /** Gap between tokens. [ms] */
+    itl?: number;
 }
