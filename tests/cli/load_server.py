@@ -52,7 +52,9 @@ class Connection:
 
     def reply(self, body, status="200 OK", extra=""):
         body = body if isinstance(body, bytes) else body.encode()
-        self.send(f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n{extra}\r\n".encode() + body)
+        self.send(
+            f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n{extra}\r\n".encode() + body
+        )
 
     def chunk(self, text):
         data = text.encode()
@@ -150,8 +152,10 @@ def echo(c, q, body):
 
 
 def headers(c, q, _):
-    c.reply("hello" if c.last.get("authorization") == "Bearer s3cret" else "no key",
-            "200 OK" if c.last.get("authorization") == "Bearer s3cret" else "401 No")
+    c.reply(
+        "hello" if c.last.get("authorization") == "Bearer s3cret" else "no key",
+        "200 OK" if c.last.get("authorization") == "Bearer s3cret" else "401 No",
+    )
 
 
 # ---- OpenAI ----
@@ -170,9 +174,17 @@ def openai(c, q, body):
         return c.reply(json.dumps({"error": {"message": "no such model"}}), "404 Not Found")
     if not asked.get("stream"):
         usage = {"prompt_tokens": 7, "completion_tokens": n}
-        return c.reply(json.dumps({"choices": [{"message": {"content": "x " * n},
-                                                "finish_reason": "length"}], "usage": usage}))
-    c.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
+        return c.reply(
+            json.dumps(
+                {
+                    "choices": [{"message": {"content": "x " * n}, "finish_reason": "length"}],
+                    "usage": usage,
+                }
+            )
+        )
+    c.send(
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+    )
     for i in range(n):
         if i:
             pause(q.get("gap", 0))
@@ -200,10 +212,19 @@ def openai(c, q, body):
 
 
 def kserve_metadata(c, q, _):
-    c.reply(json.dumps({"name": "m", "platform": "x",
-                        "inputs": [{"name": "x", "datatype": "FP32", "shape": [-1, 2, 3]},
-                                   {"name": "ids", "datatype": "INT64", "shape": [-1, 4]}],
-                        "outputs": [{"name": "y", "datatype": "FP32", "shape": [-1, 2]}]}))
+    c.reply(
+        json.dumps(
+            {
+                "name": "m",
+                "platform": "x",
+                "inputs": [
+                    {"name": "x", "datatype": "FP32", "shape": [-1, 2, 3]},
+                    {"name": "ids", "datatype": "INT64", "shape": [-1, 4]},
+                ],
+                "outputs": [{"name": "y", "datatype": "FP32", "shape": [-1, 2]}],
+            }
+        )
+    )
 
 
 def kserve(c, q, body):
@@ -212,8 +233,11 @@ def kserve(c, q, body):
     if shapes != {"x": ("FP32", [1, 2, 3], 6), "ids": ("INT64", [1, 4], 4)}:
         return c.reply(json.dumps({"error": f"bad inputs {shapes}"}), "400 Bad Request")
     n = count("kserve")
-    answer = {"model_name": "m", "id": asked.get("id"),
-              "outputs": [{"name": "y", "datatype": "FP32", "shape": [1, 2], "data": [0.5, 1]}]}
+    answer = {
+        "model_name": "m",
+        "id": asked.get("id"),
+        "outputs": [{"name": "y", "datatype": "FP32", "shape": [1, 2], "data": [0.5, 1]}],
+    }
     if n % 8 == 1:
         answer["id"] = "another"
     elif n % 8 == 3:
@@ -229,9 +253,14 @@ def tf_metadata(c, q, _):
     dims = [{"size": "-1", "name": ""}, {"size": "2", "name": ""}, {"size": "3", "name": ""}]
     x = {"dtype": "DT_FLOAT", "tensor_shape": {"dim": dims, "unknown_rank": False}, "name": "x:0"}
     signature = {"inputs": {"x": x}, "outputs": {}, "method_name": "tensorflow/serving/predict"}
-    c.reply(json.dumps({"model_spec": {"name": "m"},
-                        "metadata": {"signature_def": {"signature_def": {
-                            "serving_default": signature}}}}))
+    c.reply(
+        json.dumps(
+            {
+                "model_spec": {"name": "m"},
+                "metadata": {"signature_def": {"signature_def": {"serving_default": signature}}},
+            }
+        )
+    )
 
 
 def tfserving(c, q, body):
@@ -239,27 +268,55 @@ def tfserving(c, q, body):
     if len(rows) != 1 or len(rows[0]) != 2 or len(rows[0][0]) != 3:
         return c.reply(json.dumps({"error": "bad instances"}), "400 Bad Request")
     n = count("tfserving")
-    return c.reply(json.dumps({"predictions": [[0.5], [0.5]]} if n % 5 == 2 else
-                              {"error": "failed"} if n % 5 == 4 else {"predictions": [[0.5]]}))
+    return c.reply(
+        json.dumps(
+            {"predictions": [[0.5], [0.5]]}
+            if n % 5 == 2
+            else {"error": "failed"}
+            if n % 5 == 4
+            else {"predictions": [[0.5]]}
+        )
+    )
 
 
 def torchserve(c, q, body):
     if body != b"\x00image":
         return c.reply(json.dumps({"code": 400, "type": "BadRequest", "message": "?"}), "400 Bad")
     n = count("torchserve")
-    return c.reply('{"tabby": 0.5' if n % 5 == 2 else
-                   '{"code": 507, "type": "InternalServerException", "message": "out"}'
-                   if n % 5 == 4 else '{"tabby": 0.5}')
+    return c.reply(
+        '{"tabby": 0.5'
+        if n % 5 == 2
+        else '{"code": 507, "type": "InternalServerException", "message": "out"}'
+        if n % 5 == 4
+        else '{"tabby": 0.5}'
+    )
 
 
 ROUTES = {
-    "/": fixed, "/fixed": fixed, "/stall": stalled, "/hang": hang, "/reset": reset,
-    "/garbage": garbage, "/endless": endless, "/redirect": redirect, "/closes": closes,
-    "/drops": drops, "/short": short, "/status": status, "/chunked": chunked, "/mixed": mixed,
-    "/echo": echo, "/headers": headers, "/v1/models": models,
-    "/v1/chat/completions": openai, "/v1/completions": openai, "/v2/models/m": kserve_metadata,
-    "/v2/models/m/infer": kserve, "/v1/models/m/metadata": tf_metadata,
-    "/v1/models/m:predict": tfserving, "/predictions/m": torchserve,
+    "/": fixed,
+    "/fixed": fixed,
+    "/stall": stalled,
+    "/hang": hang,
+    "/reset": reset,
+    "/garbage": garbage,
+    "/endless": endless,
+    "/redirect": redirect,
+    "/closes": closes,
+    "/drops": drops,
+    "/short": short,
+    "/status": status,
+    "/chunked": chunked,
+    "/mixed": mixed,
+    "/echo": echo,
+    "/headers": headers,
+    "/v1/models": models,
+    "/v1/chat/completions": openai,
+    "/v1/completions": openai,
+    "/v2/models/m": kserve_metadata,
+    "/v2/models/m/infer": kserve,
+    "/v1/models/m/metadata": tf_metadata,
+    "/v1/models/m:predict": tfserving,
+    "/predictions/m": torchserve,
 }
 
 

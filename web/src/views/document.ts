@@ -11,6 +11,7 @@ import { capacitySection } from "./capacity";
 import { checkSection } from "./check";
 import { comparisonSection } from "./comparison";
 import { genericSections } from "./generic";
+import { loadSection } from "./load";
 import { machineSection } from "./machine";
 import { pipelineSection } from "./pipeline";
 import { scalingSection } from "./scaling";
@@ -30,6 +31,7 @@ const drawings = new Map([
     row("assay.pipeline", pipelineSection),
     row("assay.scaling", scalingSection),
     row("assay.capacity", capacitySection),
+    row("assay.load", loadSection),
     row("assay.check", checkSection),
     row("assay.validation", validationSection),
     row("assay.machine", machineSection),

@@ -21,6 +21,7 @@ from ._results import (
     Capacity,
     Check,
     Comparison,
+    Load,
     Machine,
     Pipeline,
     Profile,
@@ -685,6 +686,44 @@ def machine(
 
     _finish(work, None, progress)
     return Machine(held(out.value, "the machine"))
+
+
+def load_endpoint(url: str, *, progress: ProgressLike = None, **options: Any) -> Load:
+    """Sends requests to a live endpoint and measures its answers: ``rate`` or ``concurrency``,
+    ``duration``, ``curve=True``, ``slo="p99:200ms"``, ``prompt_tokens``, ... (``assay load``).
+
+    EngineError if no request succeeded; its ``result`` has the errors. A missed SLO is no
+    exception: ``passed`` is False. Ctrl-C ends it, and ``Interrupted.result`` is what was measured.
+    """
+    out, word, verdict = c_void_p(), _native.encode(url, "the URL"), [0, ""]
+    made = _options.make(options)
+
+    def work(hooks: _running.Hooks) -> Optional[errors.AssayError]:
+        err = _native.Error()
+        with made as o:
+            status = lib().assay_load(
+                word, o, ctypes.byref(hooks.struct), ctypes.byref(out), ctypes.byref(err)
+            )
+        if status == _native.THRESHOLD:
+            verdict[:] = [status, _native.text(err.message)]
+            return None
+        return _native.failure(err) if status and status != _native.INTERRUPTED else None
+
+    def result() -> Optional[Load]:
+        return Load(held(out.value), verdict[0], verdict[1]) if out.value else None
+
+    try:
+        error = _running.run(work, progress)
+    except KeyboardInterrupt:
+        raise errors.Interrupted(
+            "Interrupted: the result holds what was measured until then.", result()
+        ) from None
+    if error:
+        error.result = result()
+        raise error
+    made_result = result()
+    assert made_result is not None
+    return made_result
 
 
 # ---- what the library knows ----

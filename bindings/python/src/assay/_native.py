@@ -30,6 +30,7 @@ from ._handles import Lock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 INTERRUPTED = 130
+THRESHOLD = 6
 NO_OFFSET = 2**64 - 1
 
 
@@ -357,6 +358,7 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "assay_options_hooks": (c_int, (_P, _HOOKS, _E)),
     "assay_options_limits": (c_bool, (_P,)),
     "assay_watch": (c_int, (POINTER(_TEXT), c_int64, _P, POINTER(WatchHooks), _PP, _E)),
+    "assay_load": (c_int, (_TEXT, _P, _HOOKS, _PP, _E)),
     "assay_analyze": (c_int, (_P, _P, _PP, _E)),
     "assay_result_free": (None, (_P,)),
     "assay_result_get": (c_int, (_P, _TEXT, POINTER(Value), _E)),

@@ -23,6 +23,7 @@ __all__ = [
     "Scaling",
     "Check",
     "Capacity",
+    "Load",
     "Machine",
     "Validation",
 ]
@@ -577,6 +578,12 @@ class Capacity(Judged):
     """Machines for a rate and a latency (``assay.capacity/1``)."""
 
     table = "plans"
+
+
+class Load(Judged):
+    """A load on a live endpoint (``assay.load/1``): ``passed`` is whether the SLO was met."""
+
+    table = "curve"
 
 
 class Machine(_Held):
