@@ -21,8 +21,8 @@ static const view_fact_row summary_facts[] = {
               "+requests"),
     VIEW_FACT("Client", "{client.cpu_percent:percent}",
               "of a core, {client.connections:whole connection}, {client.in_flight_most:whole} "
-              "requests in flight at most[, sends late by {client.send_delay_p50_us:us} "
-              "(P99 {client.send_delay_p99_us:us})]",
+              "requests in flight at most[, sends late by {client.send_delay_p50_us} "
+              "(P99 {client.send_delay_p99_us})]",
               "client.cpu_percent"),
 };
 
