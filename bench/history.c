@@ -158,6 +158,8 @@ static void load(store *s, const backend_row *b, int64_t from, int64_t to, int64
                 &err),
             &err);
     must(store_run_sql(s, b->settle, &err), &err);
+    if (b == &of_postgres) /* else it writes while the questions are asked */
+        must(store_run_sql(s, "CHECKPOINT", &err), &err);
     printf("%-9s %lld records loaded in %.0f s\n", b->name, (long long)(to - from + 1),
            (double)(clock_mono_ns() - since) / 1e9);
     fflush(stdout);
@@ -211,12 +213,12 @@ static int by_value(const void *a, const void *b)
 static double median_ms(assay_store *s, int question)
 {
     double ms[ASKED];
-    for (int i = 0; i < ASKED; i++) {
+    for (int i = -1; i < ASKED; i++) { /* the first is not counted */
         assay_result *result = NULL;
         assay_error err;
         uint64_t since = clock_mono_ns();
         questions[question].ask(s, &result, &err);
-        ms[i] = (double)(clock_mono_ns() - since) / 1e6;
+        ms[i < 0 ? 0 : i] = (double)(clock_mono_ns() - since) / 1e6;
         assay_result_free(result);
     }
     qsort(ms, ASKED, sizeof *ms, by_value);
