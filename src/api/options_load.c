@@ -46,7 +46,7 @@ static OPTION_SETTER(add_header)
 }
 
 static const option_row load[] = {
-    {OPTION("protocol", WORD, load.protocol, "load"), .closed = true,
+    {OPTION("protocol", WORD, load.protocol, "load"), .closed = true, .value = "NAME",
      .values = "auto|http|openai-chat|openai-completions|kserve|torchserve|tfserving",
      .about = "Set the protocol. Default: by the path of the URL, else http."},
     {OPTION("curve", FLAG, load.curve, "load"),
@@ -69,7 +69,6 @@ static const option_row load[] = {
     {OPTION("requests", WORD, load.requests, "load"), .value = "FILE", .values = "@files",
      .about = "Send the lines of this JSON Lines file, in turn."},
     {OPTION("method", WORD, load.method, "load"), .value = "METHOD",
-     .values = "GET|POST|PUT|HEAD|DELETE|PATCH",
      .about = "Set the HTTP method. Default: GET, with a body POST."},
     {OPTION("body", WORD, load.body, "load"), .value = "FILE", .values = "@files",
      .about = "Send the contents of this file. {{index}}, {{random}} and {{time}} are replaced. "
