@@ -74,7 +74,7 @@ static assay_status split_url(str url, load_target *out, str *authority, assay_e
 
 assay_status load_target_parse(str url, arena *a, load_target *out, assay_error *err)
 {
-    str authority, port;
+    str authority = {0}, port = {0};
     uint64_t n = 0;
     *out = (load_target){0};
     TRY(split_url(url, out, &authority, err));
