@@ -142,6 +142,33 @@ ASSAY_API assay_status assay_validate(const char *const *models, size_t n_models
                                       const assay_options *options, assay_result **out,
                                       assay_error *err);
 
+/* ---- choosing a model ------------------------------------------------------------------------- */
+
+/* A model of the catalogue on a device, with its published accuracy. Strings live as long as the choices. */
+typedef struct assay_choice {
+    size_t size;
+    const char *model, *device;
+    const char *precision, *runtime;       /* that the latency is for */
+    const char *metric, *weights, *source; /* of the accuracy: "top1", "box_ap" or "miou" */
+    double accuracy;                       /* percent */
+    double latency_ms, latency_low_ms, latency_high_ms; /* expected, and its 80 % interval */
+    uint64_t memory_bytes, parameters;
+    bool fits;      /* the device, and the budget */
+    bool pareto;    /* fits, and nothing that fits this device is both faster and more accurate */
+    bool imprecise; /* the interval spans more than a factor of two: never on the front */
+} assay_choice;
+
+typedef struct assay_choices assay_choices;
+
+/* Models of a task ("classification", "detection", "segmentation") on the devices that the option "hardware" names,
+ * within the limits of "budget": by device, what fits first, by accuracy. Freed by assay_choices_free().
+ * ASSAY_ERR_USAGE: no such task, no devices. */
+ASSAY_API assay_status assay_choose(const char *task, const assay_options *options,
+                                    assay_choices **out, assay_error *err);
+ASSAY_API size_t assay_choices_count(const assay_choices *choices);
+ASSAY_API bool assay_choice_at(const assay_choices *choices, size_t index, assay_choice *out);
+ASSAY_API void assay_choices_free(assay_choices *choices);
+
 #ifdef __cplusplus
 }
 #endif

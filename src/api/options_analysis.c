@@ -50,7 +50,8 @@ static const option_row memory[] = {
 OPTION_TOPIC(options_memory, "Memory plan", memory);
 
 static const option_row hardware[] = {
-    {OPTION("hardware", WORD, hardware.names, "graph profile bench layers map devices pipeline"),
+    {OPTION("hardware", WORD, hardware.names,
+            "graph profile bench layers map devices pipeline models"),
      .value = "NAME|FILE", .values = "@devices",
      .about =
          "Use the roofline of this device: a name that `assay devices` lists, `this`, or a "
@@ -60,7 +61,10 @@ static const option_row hardware[] = {
      .values = "latency|throughput|memory|power|energy",
      .about = "Rank devices by latency, throughput, memory, power or energy, with or without a "
               "limit."},
-    {OPTION("runtime", WORD, hardware.runtime, "map"), .value = "NAME",
+    {OPTION("task", WORD, hardware.task, "models"), .value = "NAME", .values = "@tasks",
+     .about = "List models of this task; with --hardware, rank those within --budget by published "
+              "accuracy."},
+    {OPTION("runtime", WORD, hardware.runtime, "map models"), .value = "NAME",
      .values = "eager|compiled|tensorrt|onnxruntime", .closed = true,
      .about = "Predict times of this runtime. Default: compiled on GPUs, onnxruntime on "
               "processors. tensorrt is not validated."},

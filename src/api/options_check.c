@@ -132,8 +132,8 @@ static const option_row check[] = {
      .repeatable = true, .value = "N|METRIC:LIMIT", .values = "@metrics",
      .about = "METRIC:LIMIT, such as latency:100ms or params<=30M: exit 6 if the limit is missed. "
               "N: layers with at least N FLOPs per byte are compute-bound. Default: 50."},
-    {OPTION_READ("budget", set_budget, "compare"), .repeatable = true, .value = "METRIC:LIMIT,...",
-     .values = "@metrics",
+    {OPTION_READ("budget", set_budget, "compare models"), .repeatable = true,
+     .value = "METRIC:LIMIT,...", .values = "@metrics",
      .about = "Rank the models by limits such as flops:5G,memory:2GB,latency:20ms."},
     {OPTION("tolerance", REAL, check.tolerance, "profile bench compare check"), .above = true,
      .value = "PERCENT", .needs = "baseline|measure", .max = 1000, .initial = 2,

@@ -1,9 +1,11 @@
 /* assay models: the built-in architectures and their cost at default sizes. Each listed model is built and counted; a
- * pattern skips the others. */
+ * pattern skips the others. With a task and devices: which of them to choose. */
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <string.h>
 #include <strings.h>
+
+#include <assay/study.h>
 
 #include "cli/cli.h"
 #include "cli/table.h"
@@ -101,6 +103,108 @@ static int put_all(const char *pattern, bool json, cli_table *t, int *shown)
     return ASSAY_OK;
 }
 
+/* ---- choosing ---- */
+
+static const cli_column choice_columns[] = {{.title = "device"},
+                                            {.title = "model"},
+                                            {.title = "accuracy", .right = true},
+                                            {.title = "precision", .drop = 3},
+                                            {.title = "expected", .right = true},
+                                            {.title = "80 % within", .right = true, .drop = 2},
+                                            {.title = "MiB", .right = true},
+                                            {.title = "front"}};
+
+static void add_choice(cli_table *t, const assay_choice *c)
+{
+    char text[64];
+    cli_table_add(t, c->device);
+    cli_table_add(t, c->model);
+    snprintf(text, sizeof text, "%.1f %s", c->accuracy, c->metric);
+    cli_table_add(t, text);
+    cli_table_add(t, c->precision);
+    snprintf(text, sizeof text, "%.3g ms", c->latency_ms);
+    cli_table_add(t, text);
+    snprintf(text, sizeof text, "[%.3g, %.3g]", c->latency_low_ms, c->latency_high_ms);
+    cli_table_add(t, text);
+    snprintf(text, sizeof text, "%.1f", (double)c->memory_bytes / (1024.0 * 1024));
+    cli_table_add(t, text);
+    cli_table_add(t, c->imprecise ? "imprecise" : c->pareto ? "*" : "");
+}
+
+static void put_choice(const assay_choice *c, bool first)
+{
+    const struct {
+        const char *key, *text;
+    } words[] = {{"device", c->device},      {"model", c->model},   {"metric", c->metric},
+                 {"weights", c->weights},    {"source", c->source}, {"runtime", c->runtime},
+                 {"precision", c->precision}};
+    fputs(first ? "  {" : ",\n  {", stdout);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        cli_json_text(words[i].key, words[i].text);
+        fputs(", ", stdout);
+    }
+    printf("\"accuracy\": %.6g, \"latency_ms\": %.6g, \"latency_low_ms\": %.6g, "
+           "\"latency_high_ms\": %.6g, \"memory_bytes\": %" PRIu64 ", \"parameters\": %" PRIu64
+           ", \"fits\": %s, \"pareto\": %s, \"imprecise\": %s}",
+           c->accuracy, c->latency_ms, c->latency_low_ms, c->latency_high_ms, c->memory_bytes,
+           c->parameters, c->fits ? "true" : "false", c->pareto ? "true" : "false",
+           c->imprecise ? "true" : "false");
+}
+
+/* Sources of the figures that were shown, each once. */
+static void put_sources(const assay_choices *all)
+{
+    assay_choice c = {.size = sizeof c}, before = {.size = sizeof before};
+    puts("\nAccuracy:");
+    for (size_t i = 0; assay_choice_at(all, i, &c); i++) {
+        bool known = !c.fits;
+        for (size_t k = 0; k < i && !known && assay_choice_at(all, k, &before); k++)
+            known = before.fits && strcmp(before.source, c.source) == 0;
+        if (!known)
+            printf("  %s\n", c.source);
+    }
+    puts("Front (*): nothing that fits the device is both faster and more accurate. Expected "
+         "times: docs/hardware.md.");
+}
+
+static int show_choices(const assay_choices *all, bool json)
+{
+    assay_choice c = {.size = sizeof c};
+    size_t shown = 0;
+    cli_table t;
+    cli_table_begin(&t, choice_columns, sizeof choice_columns / sizeof *choice_columns);
+    if (json)
+        puts("[");
+    for (size_t i = 0; assay_choice_at(all, i, &c); i++) {
+        if (json)
+            put_choice(&c, i == 0);
+        else if (c.fits)
+            add_choice(&t, &c);
+        shown += c.fits;
+    }
+    int code = cli_table_print(&t);
+    if (json)
+        puts("\n]");
+    else if (shown)
+        put_sources(all);
+    else
+        puts("No model of this task fits the budget.");
+    return code;
+}
+
+static int run_choose(cli_args *args, const char *task)
+{
+    assay_choices *all = NULL;
+    assay_error err;
+    if (assay_choose(task, args->options, &all, &err) != ASSAY_OK)
+        return cli_complain(&err);
+    int code = show_choices(all, cli_as_json(args));
+    assay_choices_free(all);
+    return code;
+}
+
+/* ---- the list ---- */
+
 /* The nearest names, as opening a model of that name would put it; "" when none is near. */
 static const char *nearest(const char *word, assay_error *err)
 {
@@ -114,9 +218,18 @@ static const char *nearest(const char *word, assay_error *err)
 
 static int run_models(cli_args *args)
 {
-    const char *pattern = args->n_words ? args->words[0] : NULL;
+    const char *task = assay_options_get(args->options, "task");
+    const char *hardware = assay_options_get(args->options, "hardware");
+    const char *budget = assay_options_get(args->options, "budget");
+    const char *pattern = args->n_words ? args->words[0] : task && *task ? task : NULL;
     int json = cli_as_json(args), shown = 0;
     cli_table t;
+    if (hardware && *hardware && task && *task)
+        return run_choose(args, task);
+    if ((hardware && *hardware) || (budget && *budget))
+        return cli_complain_text(ASSAY_ERR_USAGE,
+                                 "choosing a model needs --task and --hardware, such as --task "
+                                 "classification --hardware t4");
     if (json)
         puts("[");
     cli_table_begin(&t, model_columns, sizeof model_columns / sizeof *model_columns);
@@ -140,6 +253,8 @@ static const char *const models_examples[] = {
     "models whose name matches",
     "assay models detection --json",
     "models of a task, as JSON",
+    "assay models --task classification --hardware t4 --budget latency:5ms,memory:1GB",
+    "the most accurate models within a budget",
     NULL,
 };
 
