@@ -87,6 +87,8 @@ export class GraphView {
             key: (e, id) => this.press(e, id),
         });
         this.element = this.frame(can);
+        // Its height is there before it is drawn.
+        this.describe(seenOf(this.root, this.flow, this.open));
         this.whenSeen();
         whileListening(() => this.element.isConnected && this.draw());
     }
@@ -208,9 +210,13 @@ export class GraphView {
             seen.edges.forEach((e, i) => e.values.includes(selection.value) && edges.add(i));
             for (const i of edges) boxes.add(seen.edges[i].from).add(seen.edges[i].to);
         }
-        const look = this.look();
-        this.canvas.draw(pictureOf(look, seen), layout, { boxes, edges });
-        clear(this.scale, keysOf(look, seen));
+        this.canvas.draw(pictureOf(this.look(), seen), layout, { boxes, edges });
+        this.describe(seen);
+    }
+
+    // The key of the colours, and how much is seen.
+    private describe(seen: Seen): void {
+        clear(this.scale, keysOf(this.look(), seen));
         const hidden = this.layers.length - seen.nodes.filter((n) => n.kind === "layer").length;
         this.status.textContent =
             `${f.whole(seen.nodes.length)} nodes shown` +
