@@ -142,6 +142,16 @@ BASES: Dict[str, List[str]] = {
     "help": [],
     "version": [],
 }
+# A scripted server, until the check ends: its stdin closes then.
+SERVER = subprocess.Popen(
+    [sys.executable, str(Path(__file__).resolve().parent.parent / "cli" / "load_server.py")],
+    stdin=subprocess.PIPE,
+    stdout=subprocess.PIPE,
+    text=True,
+)
+assert SERVER.stdout
+URL = f"http://127.0.0.1:{int(SERVER.stdout.readline())}"
+BASES["load"] = [URL + "/fixed", "--num-requests", "3"]
 TAILS = {"watch": ["--", "sleep", "0.4"]}
 LANGUAGE = ["gpt2", "--prompt-tokens", "64"]
 TINY = [
@@ -411,6 +421,42 @@ MODEL_BASES: List[Tuple[str, str, List[str]]] = [
     ("pipeline", "sd15", []),
     ("compare", "lenet", ["resnet18"]),
 ]
+CHAT = [URL + "/v1/chat/completions?usage=1", "--num-requests", "2"]
+LOAD = {
+    "model": Sample("other", base=CHAT, seen=exits(5)),
+    "protocol": Sample(
+        "openai-chat", base=[URL, "--num-requests", "1"], shows=lambda r: "ttft" in r
+    ),
+    "concurrency": Sample("2", shows=lambda r: r["settings"]["concurrency"] == 2),
+    "rate": Sample("50", shows=lambda r: r["settings"]["mode"] == "open"),
+    "duration": Sample("300ms", shows=lambda r: r["settings"].get("duration_s") == 0.3),
+    "num-requests": Sample(
+        "4",
+        base=[URL + "/fixed", "--duration", "300ms"],
+        shows=lambda r: r["requests"] == 4,
+    ),
+    "arrivals": Sample(
+        "constant", also=["--rate", "50"], shows=lambda r: r["settings"]["arrivals"] == "constant"
+    ),
+    "slo": Sample("p99:1us", seen=exits(6)),
+    "seed": Sample("7", shows=lambda r: r["settings"]["seed"] == 7),
+    "generate": Sample("3", base=CHAT, shows=lambda r: r["output_tokens"] == 6),
+    "prompt-tokens": Sample(
+        "9", base=CHAT, shows=lambda r: r["settings"].get("prompt_tokens") == "9"
+    ),
+    "no-stream": Sample(base=CHAT, shows=lambda r: "ttft" not in r),
+    "request-timeout": Sample("9s", shows=lambda r: r["settings"]["timeout_s"] == 9),
+    "warmup": Sample("50ms", shows=lambda r: r["settings"].get("warmup_s") == 0.05),
+    "expect": Sample("goodbye", seen=exits(5)),
+    "header": Sample("X-Mine: 1", shows=lambda r: r["settings"].get("headers") == ["X-Mine"]),
+    "data": Sample(
+        "hello",
+        base=[URL + "/echo", "--num-requests", "1", "--expect", "hello"],
+        seen=lambda a, b: a.code == 5 and b.code == 0,
+    ),
+    "method": Sample("HEAD", base=[URL + "/status?code=204", "--num-requests", "1"]),
+    "rows": Sample("cdf", also=["-f", "csv"]),
+}
 PAIRS = {
     "map follow-symlinks": Sample(base=[*LINKED, "--hardware", "t4"], seen=FOLLOWED),
     "scale follow-symlinks": Sample(base=[*LINKED, "--dim", "batch=1..2"], seen=FOLLOWED),
@@ -566,6 +612,7 @@ PAIRS = {
     "help docs": Sample(),
     "version licenses": Sample(),
     **{f"watch {o}": s for o, s in WATCH.items()},
+    **{f"load {o}": s for o, s in LOAD.items()},
 }
 
 # What no sample shows here, with the reason; "command option" or an option of any command.
@@ -586,6 +633,10 @@ HIDDEN = {
     "machine threads": "measures the machine for seconds",
     "machine engine-lib": "measures the machine for seconds",
     "pid": "needs another process",
+    **{
+        f"load {o}": "tests/cli/check_load.py shows it"
+        for o in "curve rates trace speed requests body header-file insecure cacert cgroup".split()
+    },
     "fuse threads": "the graph that the engine writes does not depend on it",
     **{
         f"{c} {o}": "the result does not tell; bench shows it"

@@ -695,7 +695,8 @@ def load_endpoint(url: str, *, progress: ProgressLike = None, **options: Any) ->
     EngineError if no request succeeded; its ``result`` has the errors. A missed SLO is no
     exception: ``passed`` is False. Ctrl-C ends it, and ``Interrupted.result`` is what was measured.
     """
-    out, word, verdict = c_void_p(), _native.encode(url, "the URL"), [0, ""]
+    out, word = c_void_p(), _native.encode(url, "the URL")
+    missed: List[str] = []
     made = _options.make(options)
 
     def work(hooks: _running.Hooks) -> Optional[errors.AssayError]:
@@ -705,12 +706,13 @@ def load_endpoint(url: str, *, progress: ProgressLike = None, **options: Any) ->
                 word, o, ctypes.byref(hooks.struct), ctypes.byref(out), ctypes.byref(err)
             )
         if status == _native.THRESHOLD:
-            verdict[:] = [status, _native.text(err.message)]
+            missed.append(_native.text(err.message))
             return None
         return _native.failure(err) if status and status != _native.INTERRUPTED else None
 
     def result() -> Optional[Load]:
-        return Load(held(out.value), verdict[0], verdict[1]) if out.value else None
+        status = _native.THRESHOLD if missed else 0
+        return Load(held(out.value), status, "".join(missed)) if out.value else None
 
     try:
         error = _running.run(work, progress)
