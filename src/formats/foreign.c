@@ -62,10 +62,13 @@ static bool is_used(const void *ctx, ir_id value)
     return uses[value] > 0;
 }
 
-/* Constants are made where an operator reads them; those that became attributes are no part of the graph. */
+/* Constants are made where an operator reads them; those that became attributes are no part of the graph. Weights that the
+ * source has beside its operators stay. */
 static void drop_unused(foreign *f)
 {
-    const uint32_t *uses = ir_kit_uses(f->m, NULL, f->m->graphs.n, f->scratch);
+    uint32_t *uses = ir_kit_uses(f->m, NULL, f->m->graphs.n, f->scratch);
+    for (ir_id id = 0; uses && id < f->m->values.n; id++)
+        uses[id] += (ir_value_at(f->m, id)->flags & IR_VALUE_UNREAD) != 0;
     for (ir_id g = 0; uses && f->m->nodes.n && g < f->m->graphs.n; g++)
         ir_kit_keep_constants(f->m, g, is_used, uses);
 }

@@ -290,16 +290,21 @@ static assay_status load_safetensors(stored_model *m, const char *path, assay_er
     return take_weights(m, w, err);
 }
 
+static assay_status take_gguf(stored_model *m, gguf_file *g, const char *path, assay_error *err)
+{
+    model_config c;
+    TRY(gguf_configure(g, FILE_NAME(path), m->arena, &c, err));
+    if (!c.row)
+        return take_inventory(m, g->weights, g->architecture, err);
+    take_config(m, &c, str_copy(m->arena, str_of(path)), g->weights);
+    return m->config_file.p ? ASSAY_OK : err_no_memory(err);
+}
+
 static assay_status load_gguf(stored_model *m, const char *path, assay_error *err)
 {
     gguf_file g;
-    model_config c;
     TRY(gguf_read(path, m->arena, &g, err));
-    TRY(gguf_configure(&g, FILE_NAME(path), m->arena, &c, err));
-    if (!c.row)
-        return take_inventory(m, g.weights, g.architecture, err);
-    take_config(m, &c, str_copy(m->arena, str_of(path)), g.weights);
-    return m->config_file.p ? ASSAY_OK : err_no_memory(err);
+    return take_gguf(m, &g, path, err);
 }
 
 /* pytorch_model.bin beside its config.json is a folder's; any other file is read by itself. */
@@ -337,6 +342,54 @@ bool stored_reads(const format_row *f, bool folder)
 assay_status stored_read(const format_row *f, const char *path, stored_model *m, assay_error *err)
 {
     TRY(loader_of(f, file_stat(path).is_dir)(m, path, err));
+    return arena_failed(m->arena) ? err_no_memory(err) : ASSAY_OK;
+}
+
+/* ---- bytes ---- */
+
+typedef assay_status load_bytes_fn(stored_model *m, const void *p, uint64_t n, assay_error *err);
+
+static assay_status load_gguf_bytes(stored_model *m, const void *p, uint64_t n, assay_error *err)
+{
+    gguf_file g;
+    TRY(gguf_read_bytes(p, n, m->arena, &g, err));
+    return take_gguf(m, &g, m->name.p, err);
+}
+
+static assay_status load_safetensors_bytes(stored_model *m, const void *p, uint64_t n,
+                                           assay_error *err)
+{
+    weight_set *w = NULL;
+    TRY(safetensors_read_bytes(p, n, m->arena, &w, err));
+    return take_weights(m, w, err);
+}
+
+static assay_status load_torch_bytes(stored_model *m, const void *p, uint64_t n, assay_error *err)
+{
+    weight_set *w = NULL;
+    TRY(torch_read_bytes(p, n, m->arena, &w, err));
+    return take_weights(m, w, err);
+}
+
+static load_bytes_fn *bytes_loader_of(const format_row *f)
+{
+    static load_bytes_fn *const loaders[FORMAT_READERS] = {
+        [FORMAT_SAFETENSORS] = load_safetensors_bytes,
+        [FORMAT_GGUF] = load_gguf_bytes,
+        [FORMAT_TORCH] = load_torch_bytes,
+    };
+    return f ? loaders[f->reader] : NULL;
+}
+
+bool stored_reads_bytes(const format_row *f)
+{
+    return bytes_loader_of(f) != NULL;
+}
+
+assay_status stored_read_bytes(const format_row *f, const void *p, uint64_t n, stored_model *m,
+                               assay_error *err)
+{
+    TRY(bytes_loader_of(f)(m, p, n, err));
     return arena_failed(m->arena) ? err_no_memory(err) : ASSAY_OK;
 }
 

@@ -26,6 +26,11 @@ typedef struct stored_model {
 bool stored_reads(const format_row *f, bool folder);
 assay_status stored_read(const format_row *f, const char *path, stored_model *m, assay_error *err);
 
+/* The same of bytes, which are borrowed for the call; files beside them cannot be found. */
+bool stored_reads_bytes(const format_row *f);
+assay_status stored_read_bytes(const format_row *f, const void *p, uint64_t n, stored_model *m,
+                               assay_error *err);
+
 /* A directory with a config.json or weights. One that was exported as ONNX keeps its config.json; its weights are
  * gone. */
 bool stored_is_folder(const char *path);

@@ -106,13 +106,22 @@ static str plain_path(arena *a, const char *path)
     return str_copy(a, (str){path, (uint32_t)n});
 }
 
-static assay_status read_stored(const format_row *f, const char *path, assay_model *m,
-                                assay_error *err)
+/* A file, or bytes that are called `path`. */
+typedef struct stored_input {
+    const format_row *f;
+    const char *path;
+    const void *bytes; /* NULL: the file */
+    size_t n;
+} stored_input;
+
+static assay_status read_stored(const stored_input *in, assay_model *m, assay_error *err)
 {
     stored_model s = {.arena = m->arena, .memory_limit = JOB_MODEL_BYTES};
-    s.name = plain_path(m->arena, path);
+    s.name = plain_path(m->arena, in->path);
     notes_init(&s.said, m->arena);
-    assay_status status = s.name.p ? stored_read(f, path, &s, err) : err_no_memory(err);
+    assay_status status = !s.name.p   ? err_no_memory(err)
+                          : in->bytes ? stored_read_bytes(in->f, in->bytes, in->n, &s, err)
+                                      : stored_read(in->f, in->path, &s, err);
     m->ir = s.ir;
     m->row = s.row;
     m->name = s.name;
@@ -125,13 +134,12 @@ static assay_status read_stored(const format_row *f, const char *path, assay_mod
     return status;
 }
 
-static assay_status open_stored(const format_row *f, const char *path, assay_model **out,
-                                assay_error *err)
+static assay_status open_stored(const stored_input *in, assay_model **out, assay_error *err)
 {
     assay_model *m = memory_zeroed(1, sizeof *m);
     if (m)
         m->arena = arena_new(JOB_MODEL_BYTES);
-    assay_status s = m && m->arena ? read_stored(f, path, m, err) : err_no_memory(err);
+    assay_status s = m && m->arena ? read_stored(in, m, err) : err_no_memory(err);
     if (s == ASSAY_OK)
         *out = m;
     else
@@ -157,7 +165,7 @@ static assay_status open_file(const char *path, assay_model **out, assay_error *
     const format_row *f = format_of_file(path);
     bool folder = file_stat(path).is_dir;
     if (folder ? stored_is_folder(path) : stored_reads(f, false))
-        return open_stored(f, path, out, err);
+        return open_stored(&(stored_input){.f = f, .path = path}, out, err);
     if (f && f->reader == FORMAT_CONFIG && !folder)
         return open_config(path, out, err);
     TRY(read_path(path, &ir, err));
@@ -181,11 +189,16 @@ assay_status job_model_open(const char *model, assay_model **out, assay_error *e
     return open_file(model, out, err);
 }
 
+static const format_row *format_of_bytes(const void *bytes, size_t n)
+{
+    return format_by_content(bytes, n < FORMAT_HEAD ? n : FORMAT_HEAD, n);
+}
+
 static assay_status read_bytes(const void *bytes, size_t n, const char *folder, ir_model **ir,
                                assay_error *err)
 {
     const onnx_read_options opt = {.memory_limit = JOB_MODEL_BYTES, .folder = folder};
-    const format_row *f = format_by_content(bytes, n < FORMAT_HEAD ? n : FORMAT_HEAD, n);
+    const format_row *f = format_of_bytes(bytes, n);
     return f && f->reader == FORMAT_FOREIGN
                ? format_read_bytes(f, bytes, n, JOB_MODEL_BYTES, ir, err)
                : onnx_read_bytes(bytes, n, &opt, ir, err);
@@ -195,8 +208,13 @@ assay_status job_model_from_bytes(const void *bytes, size_t n, const char *name,
                                   assay_model **out, assay_error *err)
 {
     ir_model *ir = NULL;
+    const stored_input in = {format_of_bytes(bytes, n), name ? name : "model", bytes, n};
     err_clear(err);
     *out = NULL;
+    if (stored_reads_bytes(in.f))
+        return open_stored(&in, out, err);
+    if (in.f && in.f->reader == FORMAT_NOT_READ)
+        return format_refuse(in.f, in.path, err);
     TRY(read_bytes(bytes, n, folder, &ir, err));
     TRY(finish_model(ir, str_of(name ? name : "model"), out, err));
     (*out)->bytes = bytes;

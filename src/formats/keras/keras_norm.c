@@ -202,7 +202,8 @@ bool keras_normalization(keras_call *c)
         int rank = axis == x.rank ? 0 : 1;
         mean = keras_weight(c, "mean", KERAS_FIXED, rank, dims);
         var = keras_weight(c, "variance", KERAS_FIXED, rank, dims);
-        keras_weight(c, "count", KERAS_FIXED, 0, NULL);
+        if (c->r->major < 3) /* later versions do not keep it */
+            keras_weight(c, "count", KERAS_FIXED, 0, NULL);
     }
     if (mean.id == IR_NONE || var.id == IR_NONE || axis < x.rank - 1)
         return false;

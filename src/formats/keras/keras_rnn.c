@@ -427,8 +427,70 @@ bool keras_bidirectional(keras_call *c)
     return c->out[0].id != IR_NONE;
 }
 
+/* ---- steps that convolve ---- */
+
+/* [kernel..., a, 4 * filters] */
+static ir_t conv_weight(keras_call *cell, const char *name, int n, const int64_t *kernel,
+                        const int64_t channels[2])
+{
+    int64_t dims[IR_KIT_RANK];
+    for (int d = 0; d < n; d++)
+        dims[d] = kernel[d];
+    dims[n] = channels[0];
+    dims[n + 1] = channels[1];
+    return keras_weight(cell, name, KERAS_TRAINED, n + 2, dims);
+}
+
+static int64_t stepped(int64_t in, int64_t kernel, int64_t stride, bool same)
+{
+    return in < 0        ? -1
+           : same        ? (in + stride - 1) / stride
+           : in < kernel ? 0
+                         : (in - kernel) / stride + 1;
+}
+
+/* ConvLSTM1D to 3D with channels last: a row of the domain "keras". */
 bool keras_conv_lstm(keras_call *c)
 {
-    (void)c;
-    return false;
+    int n = c->l->row->arg;
+    int64_t kernel[3], stride[3] = {1, 1, 1}, dilation[3] = {1, 1, 1};
+    const int64_t filters = keras_int(c->config, "filters|nb_filter", -1);
+    bool same = str_is(keras_word(c->config, "padding|border_mode", "valid"), "same");
+    const plan p = plan_of(c->config);
+    if (c->n_in != 1 || c->in[0].rank != n + 3 ||
+        !keras_ints(c->config, "kernel_size", kernel, n) || filters < 1 || filters > MAX_UNITS ||
+        p.state || keras_channels_first(c->config))
+        return false;
+    keras_ints(c->config, "strides|subsample", stride, n);
+    keras_ints(c->config, "dilation_rate", dilation, n);
+    ir_t x = c->in[0], y = {.dtype = x.dtype, .rank = 0};
+    y.d[y.rank++] = x.d[0];
+    if (p.sequences)
+        y.d[y.rank++] = x.d[1];
+    for (int d = 0; d < n; d++) {
+        if (kernel[d] < 1 || kernel[d] > KERAS_MAX_WINDOW || stride[d] < 1 ||
+            stride[d] > KERAS_MAX_WINDOW || dilation[d] < 1 || dilation[d] > KERAS_MAX_WINDOW)
+            return false;
+        y.d[y.rank++] = stepped(x.d[d + 2], (kernel[d] - 1) * dilation[d] + 1, stride[d], same);
+    }
+    y.d[y.rank++] = filters;
+    keras_call cell = *c;
+    cell.l = keras_part(c, "cell", c->l->cls, c->config);
+    if (!cell.l)
+        return false;
+    const int64_t wide = 4 * filters, in[] = {x.d[n + 2], wide}, state[] = {filters, wide};
+    ir_t w = conv_weight(&cell, "kernel", n, kernel, in),
+         r = conv_weight(&cell, "recurrent_kernel", n, kernel, state), b = {.id = IR_NONE};
+    bool biased = keras_bool(c->config, "use_bias", true);
+    if (biased)
+        b = keras_weight(&cell, "bias", KERAS_TRAINED, 1, &wide);
+    if (w.id == IR_NONE || r.id == IR_NONE || (biased && b.id == IR_NONE))
+        return false;
+    ir_attr_spec attrs[] = {IR_SPEC_TEXT("auto_pad", same ? "SAME_UPPER" : "VALID"),
+                            IR_SPEC_INTS("strides", n, stride),
+                            IR_SPEC_INTS("dilations", n, dilation),
+                            IR_SPEC_INT("return_sequences", p.sequences), KERAS_END};
+    return keras_give(c,
+                      keras_step_in(c, KERAS_DOMAIN, NULL, "ConvLSTM",
+                                    (ir_id[]){x.id, w.id, r.id, b.id}, biased ? 4 : 3, attrs, y));
 }

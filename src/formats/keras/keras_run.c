@@ -7,6 +7,22 @@ enum { MAX_STEPS = 1 << 26 };
 
 /* ---- calling layers ---- */
 
+/* What the file says of the output: by its readers, or the setting output_shape, which is without the batch. */
+static ir_t declared_shape(const keras_call *c)
+{
+    ir_dtype t = c->n_in ? c->in[0].dtype : IR_FLOAT32;
+    ir_t known = keras_shape_of(c->declared, t),
+         rest = keras_shape_of(keras_get(c->config, "output_shape"), t);
+    if (known.rank >= 0 || rest.rank < 0 || rest.rank >= IR_KIT_RANK ||
+        !str_is(c->l->cls, "Lambda"))
+        return known;
+    known.rank = rest.rank + 1;
+    known.d[0] = -1;
+    for (int d = 0; d < rest.rank; d++)
+        known.d[d + 1] = rest.d[d];
+    return known;
+}
+
 /* A layer of a class without a row: what it takes and its weights are its inputs. */
 static bool call_unknown(keras_call *c)
 {
@@ -22,8 +38,8 @@ static bool call_unknown(keras_call *c)
         in[n++] = weights[i];
     c->n_out = c->n_wanted ? c->n_wanted : 1;
     for (uint32_t i = 0; i < c->n_out; i++) {
-        ir_t shape = keras_shape_of(i == 0 ? c->declared : NULL,
-                                    c->n_in ? c->in[0].dtype : IR_FLOAT32);
+        ir_t shape = i == 0 ? declared_shape(c)
+                            : keras_unknown_shape(c->n_in ? c->in[0].dtype : IR_FLOAT32);
         shape.id = out[i] = foreign_inner(c->f, c->name, "output");
         if (shape.id == IR_NONE)
             return false;

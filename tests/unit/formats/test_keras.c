@@ -234,6 +234,21 @@ static void layers_have_their_parameters(void **state)
         2 * 2 * 5 * 2 + 5 + 5, 0);
 }
 
+static void other_layers_have_theirs(void **state)
+{
+    (void)state;
+    parameters_are(
+        SEQUENTIAL("\"ConvLSTM2D\", \"config\": {\"filters\": 3, \"kernel_size\": [3, 3], "
+                   "\"padding\": \"same\", \"batch_input_shape\": [null, 4, 6, 6, 2]",
+                   "\"DepthwiseConv2D\", \"config\": {\"kernel_size\": 3, "
+                   "\"depth_multiplier\": 2"),
+        9 * 12 * (2 + 3) + 12 + 9 * 3 * 2 + 6, 0);
+    parameters_are(SEQUENTIAL("\"Normalization\", \"config\": {\"axis\": -1, "
+                              "\"batch_input_shape\": [null, 7]",
+                              "\"Dense\", \"config\": {\"units\": 2"),
+                   16, 15);
+}
+
 static void foolish_texts_are_refused(void **state)
 {
     static const char *const texts[] = {
@@ -360,6 +375,7 @@ int run_test_keras(void)
         cmocka_unit_test(graphs_of_keras_2),
         cmocka_unit_test(graphs_of_keras_3),
         cmocka_unit_test(layers_have_their_parameters),
+        cmocka_unit_test(other_layers_have_theirs),
         cmocka_unit_test(foolish_texts_are_refused),
         cmocka_unit_test(models_in_models_are_bounded),
         cmocka_unit_test(survives_damage),
