@@ -64,6 +64,9 @@ static const option_row hardware[] = {
     {OPTION("task", WORD, hardware.task, "models"), .value = "NAME", .values = "@tasks",
      .about = "List models of this task; with --hardware, rank those within --budget by published "
               "accuracy."},
+    {OPTION("fit", WORD, hardware.fit, "map"), .value = "FILE",
+     .about = "Fit the coefficients of the one device in --hardware to your measurements: CSV with "
+              "the columns op, dtype, shape, time_ms."},
     {OPTION("runtime", WORD, hardware.runtime, "map models"), .value = "NAME",
      .values = "eager|compiled|tensorrt|onnxruntime", .closed = true,
      .about = "Predict times of this runtime. Default: compiled on GPUs, onnxruntime on "

@@ -12,6 +12,7 @@
 #include "analyze/roofline_take.h"
 #include "device/machine.h"
 #include "jobs/batch.h"
+#include "jobs/fit_user.h"
 #include "jobs/hooks.h"
 #include "jobs/job.h"
 
@@ -408,6 +409,21 @@ static assay_status choose_runtime(mapping_job *j, runtime_table *runtimes, map_
     return ASSAY_OK;
 }
 
+/* Measurements are of one device: the one that is named. */
+static assay_status fit_measurements(mapping_job *j, runtime_table *runtimes, const map_options *m,
+                                     assay_error *err)
+{
+    str path = str_copy(j->work, j->o->hardware.fit);
+    const device *d = m->devices->rows.items;
+    if (!path.n)
+        return ASSAY_OK;
+    if (m->devices->rows.n != 1)
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "--fit needs one device in --hardware: the one that was measured");
+    return job_fit_user(path.p, d, m->runtime ? m->runtime : runtime_default(d), runtimes, j->work,
+                        err);
+}
+
 static assay_status map_devices(mapping_job *j, profile *p, assay_error *err)
 {
     device_list devices = {.arena = j->work};
@@ -422,6 +438,7 @@ static assay_status map_devices(mapping_job *j, profile *p, assay_error *err)
     TRY(devices_choose(j->o->hardware.names, &devices, err));
     TRY(map_goal_parse(j->o->hardware.goal, &m.goal, &m.limit, err));
     TRY(choose_runtime(j, &runtimes, &m, err));
+    TRY(fit_measurements(j, &runtimes, &m, err));
     if (j->o->model.precisions.n && !read_precisions(j->o->model.precisions, m.precisions))
         return err_fail(
             err, ASSAY_ERR_USAGE,

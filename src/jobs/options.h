@@ -80,7 +80,7 @@ typedef struct analysis_options {
 } analysis_options;
 
 typedef struct hardware_options {
-    str names, goal, runtime, task;
+    str names, goal, runtime, task, fit;
     bool quick, calibrate; /* of measuring this machine */
 } hardware_options;
 

@@ -1,0 +1,22 @@
+# Coefficients from a user's own measurements.
+cat > slow.csv <<END
+op,dtype,shape,time_ms
+linear,fp16,4096x4096x4096,5
+linear,fp16,8192x1024x4096,2.5
+linear,fp16,8192x4096x4096,10
+conv,fp16,32x64x56x56x64x3x1x1,1.2
+conv,fp16,32x256x14x14x256x3x1x1,1.2
+elementwise,fp16,33554432,0.5
+attention,fp16,64x12x197x197x64,1
+END
+"$ASSAY" map vit_b_16 --hardware rtx3090 --precision fp16 --batch-sizes 64 --no-advice --json > plain.json
+"$ASSAY" map vit_b_16 --hardware rtx3090 --fit slow.csv --precision fp16 --batch-sizes 64 --no-advice --json > fitted.json
+python3 -c '
+import json
+plain, fitted = (json.load(open(f))["devices"][0]["latency_ms"] for f in ("plain.json", "fitted.json"))
+print("slower by more than half:", fitted > 1.5 * plain)'
+"$ASSAY" map vit_b_16 --hardware rtx3090,t4 --fit slow.csv || echo "exit $?"
+printf 'op,dtype,shape,time_ms\nlinear,fp16,12x,1\n' > bad.csv
+"$ASSAY" map lenet --hardware rtx3090 --fit bad.csv || echo "exit $?"
+printf 'op,dtype,shape\n' > short.csv
+"$ASSAY" map lenet --hardware rtx3090 --fit short.csv || echo "exit $?"
