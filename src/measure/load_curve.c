@@ -9,7 +9,7 @@
 
 bool load_step_is_good(const load_curve_step *s)
 {
-    return s->has_slo ? s->meets_slo : !s->saturated;
+    return !s->saturated && (!s->has_slo || s->meets_slo);
 }
 
 /* The highest good rate below the lowest one that is not. */

@@ -1,8 +1,8 @@
 /* The curve of latency over throughput: which rates to try, and what the steps say.
  *
  * Rates begin low and double until the server does not keep up; then the gap between the highest rate that is good and
- * the lowest that is not is halved (by ratio), again and again while there is time. A rate is good when it meets the SLO,
- * or without one when the server sustains it: it answers at least 95 % of what is due, and latency settles.
+ * the lowest that is not is halved (by ratio), again and again while there is time. A rate is good when the server
+ * sustains it, that is answers at least 95 % of what is due, and when it meets the SLO, if there is one.
  *
  * The knee is the step with the highest power, throughput divided by mean latency (Kleinrock 1979).
  */

@@ -317,6 +317,12 @@ static void test_search(void **state)
         answer_step(&s, rate, 100);
     load_search_finish(&s, &a);
     assert_true(a.max_rate <= 54 && a.next_rate > 54 && a.next_rate / a.max_rate < 1.07);
+    /* A limit that short steps never reach does not make a saturated rate good. */
+    s = (load_search){.first = 5, .has_slo = true};
+    for (double rate; (rate = load_search_next(&s)) > 0;)
+        answer_step(&s, rate, 1e9);
+    load_search_finish(&s, &a);
+    assert_true(a.max_rate < 100 && a.next_rate >= 100);
     /* Nothing is good enough: it ends. */
     s = (load_search){.first = 5, .has_slo = true};
     for (double rate; (rate = load_search_next(&s)) > 0;)
