@@ -12,6 +12,7 @@
 
 #include "device/kernel.h"
 #include "device/runtime.h"
+#include "device/serving.h"
 
 #define BYTES ((size_t)256 << 20)
 
@@ -298,6 +299,30 @@ static void broken_rows_are_refused(void **state)
     arena_free(a);
 }
 
+/* More requests at once: later first tokens, slower tokens, more tokens in all. */
+static void serving_follows_the_load(void **state)
+{
+    const serving_model m = {64, 5120, 64, 8, 128, 25600, 151936};
+    arena *a = arena_new(BYTES);
+    device_list list = {.arena = a};
+    kernel_table t = {0};
+    assay_error err = {0};
+    serving_time before = {0};
+    double rate = 0;
+    (void)state;
+    assert_int_equal(devices_builtin(&list, &err), ASSAY_OK);
+    assert_int_equal(kernel_table_read(a, &t, &err), ASSAY_OK);
+    for (double n = 1; n <= 64; n *= 4) {
+        serving_load l = {1024, 512, n, kernel_dtype_find(STR("fp8")), 1, STR("vllm")};
+        serving_time s = serving_predict(&t, device_named(&list, "h100-sxm"), &m, &l);
+        assert_true(s.measured && s.ttft_s >= s.prefill_s && s.tpot_s >= s.step_s);
+        assert_true(s.ttft_s > before.ttft_s && s.tpot_s > before.tpot_s && n / s.tpot_s > rate);
+        rate = n / s.tpot_s;
+        before = s;
+    }
+    arena_free(a);
+}
+
 int run_test_kernel(void)
 {
     const struct CMUnitTest tests[] = {
@@ -313,6 +338,7 @@ int run_test_kernel(void)
         cmocka_unit_test(runtimes_have_rows),
         cmocka_unit_test(runtimes_stay_above_their_limit),
         cmocka_unit_test(broken_rows_are_refused),
+        cmocka_unit_test(serving_follows_the_load),
     };
     return cmocka_run_group_tests_name("kernel", tests, NULL, NULL);
 }
