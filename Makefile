@@ -8,6 +8,7 @@
 #   make python               the wheel of the Python package, in build/python/dist
 #   make bench | fuzz         FUZZ_SECONDS=60 TARGET=fuzz_name
 #   make torture              every allocation, read, write, ... fails once: minutes; ARGS="--only graph"
+#   make reproducible         two builds in different folders: the same bytes? minutes
 #   make engines              models on older releases of ONNX Runtime; VERSIONS="1.17.0 1.30.0"
 #   make install              PREFIX=/usr/local DESTDIR=
 #   make format | tidy | clean
@@ -26,7 +27,7 @@ define BUILD
 endef
 
 .DEFAULT_GOAL = build
-.PHONY: build run quick test golden docs generate python bench fuzz torture engines install format tidy clean
+.PHONY: build run quick test golden docs generate python bench fuzz torture reproducible engines install format tidy clean
 
 build:
 	@tools/setup build
@@ -81,6 +82,11 @@ torture:
 	@tools/setup test
 	$(call BUILD,faults)
 	@JOBS=$(JOBS) /usr/bin/python3 tests/python/check_faults.py build/faults/assay --full $(ARGS)
+
+reproducible:
+	@tools/setup build
+	$(call BUILD,release)
+	@JOBS=$(JOBS) /usr/bin/python3 tests/python/check_reproducible.py build/release --full
 
 engines: build
 	@tools/setup npm || true

@@ -1,5 +1,6 @@
 // Makes one file of HTML of src/: scripts and styles inlined, nothing fetched when it is opened.
-//   node build.mjs FOLDER      writes page.html and licenses.txt
+//   node build.mjs FOLDER      writes page.html, licenses.txt and packages.txt (name, version and licence of each
+//                              package in it, for the list of components that tools/sbom makes)
 // The page carries a content security policy that names its one script by hash: whatever a model's
 // names hold, no other script runs, and a report talks to nobody. @ASSAY_CONNECT@ and @ASSAY_DATA@
 // stay for the C side.
@@ -40,8 +41,26 @@ function licenses() {
         .join("\n" + "-".repeat(78) + "\n\n");
 }
 
+// The packages whose files are in the bundle, as esbuild reports them: none may lack its notice.
+function packages(inputs) {
+    const found = new Set();
+    for (const file of Object.keys(inputs)) {
+        const m = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file);
+        if (m) found.add(m[1]);
+    }
+    for (const folder of found)
+        if (!parts.some((p) => p.folder === folder))
+            throw new Error(`${folder} is in the bundle: add it to the parts with notices`);
+    return [...found].sort().map((folder) => {
+        const text = readFileSync(join(here, "node_modules", folder, "package.json"), "utf8");
+        const { name, version, license } = JSON.parse(text);
+        return `${name} ${version} ${license}\n`;
+    });
+}
+
+const inputs = {}; // of all bundles
 async function bundle(entry, define) {
-    const { outputFiles } = await build({
+    const { outputFiles, metafile } = await build({
         absWorkingDir: here,
         entryPoints: [entry],
         bundle: true,
@@ -52,9 +71,11 @@ async function bundle(entry, define) {
         legalComments: "none", // the notices are whole, in the page's own dialog
         define: { "process.env.NODE_ENV": '"production"', ...define },
         loader: { ".css": "text" },
+        metafile: true,
         write: false,
         logLevel: "error",
     });
+    Object.assign(inputs, metafile.inputs);
     return outputFiles[0].text.trim();
 }
 
@@ -90,4 +111,5 @@ for (const mark of ["@ASSAY_CONNECT@", "@ASSAY_DATA@"])
 
 mkdirSync(out, { recursive: true });
 writeFileSync(join(out, "licenses.txt"), notices);
+writeFileSync(join(out, "packages.txt"), packages(inputs).join(""));
 writeFileSync(join(out, "page.html"), html);

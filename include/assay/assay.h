@@ -379,6 +379,8 @@ ASSAY_API assay_status assay_results_write(const assay_result *const *results, s
 ASSAY_API assay_status assay_dashboard(char **text, size_t *n, assay_error *err);
 /* Licences of the software in the HTML page; "": the library was built without the page. */
 ASSAY_API const char *assay_page_licenses(void);
+/* The list of software components in the library and its programs (SBOM), as CycloneDX JSON. */
+ASSAY_API const char *assay_sbom(void);
 
 /* The format for the suffix of a file name: "json" for "x.json"; NULL: none. */
 ASSAY_API const char *assay_format_of(const char *path);
@@ -460,11 +462,15 @@ ASSAY_API bool assay_doctor(size_t index, assay_doctor_check *out);
 typedef struct assay_limit_info {
     size_t size;
     const char *name, *unit; /* "model-memory", "bytes" */
-    uint64_t value;
+    uint64_t value;          /* what holds now */
     const char *about;
+    uint64_t most; /* to which it can be raised; 0: it is fixed */
 } assay_limit_info;
 /* The index-th limit, from 0; false past the end. */
 ASSAY_API bool assay_limit_at(size_t index, assay_limit_info *out);
+/* The environment variable ASSAY_LIMITS sets limits: "model-memory=4GiB,inlined-nodes=10M". What is invalid in it is
+ * ignored; this says what is. */
+ASSAY_API assay_status assay_limits_check(const char *limits, assay_error *err);
 
 #ifdef __cplusplus
 }

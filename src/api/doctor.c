@@ -122,10 +122,19 @@ bool assay_doctor(size_t index, assay_doctor_check *out)
 
 bool assay_limit_at(size_t index, assay_limit_info *out)
 {
-    if (index >= limit_table_n)
+    if (index >= LIMIT_IDS)
         return false;
     const limit_row *r = &limit_table[index];
-    assay_limit_info info = {
-        .name = r->name, .unit = r->unit, .value = r->value, .about = r->about};
+    assay_limit_info info = {.name = r->name,
+                             .unit = r->unit,
+                             .value = limit_value((limit_id)index),
+                             .about = r->about,
+                             .most = r->most};
     return HAND_OUT(out, info);
+}
+
+assay_status assay_limits_check(const char *limits, assay_error *err)
+{
+    api_begin(err);
+    return limit_check(limits, err);
 }

@@ -168,8 +168,8 @@ assay_status assay_store_add(assay_store *db, const void *json, size_t n,
     TRY(TAKE(options, o, err));
     const char *name = o.name ? o.name : "the result";
     if (n > PROFILE_FILE_BYTES)
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "%s: too large for a result: %zu bytes", name,
-                        n);
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "%s: too large for a result: %zu bytes%s", name,
+                        n, LIMIT_TEXT(LIMIT_DOCUMENT));
     const str text = {json, (uint32_t)n};
     TRY(profile_read_kept(text, name, JOB_PROFILE_BYTES, &p, err));
     assay_status s = add_document(db, p, text, &o, id, err);
@@ -432,7 +432,7 @@ static assay_status import_file(assay_store *db, const char *path, sbuf *bad, st
 {
     str text = {0};
     arena *a = arena_new(IMPORT_BYTES + ((size_t)16 << 20));
-    assay_status s = a ? file_read_all(path, IMPORT_BYTES, a, &text, err) : err_no_memory(err);
+    assay_status s = a ? file_read_limited(path, LIMIT_IMPORT, a, &text, err) : err_no_memory(err);
     if (s == ASSAY_OK)
         s = store_import(db->s, text, FILE_NAME(path), bad, done, err);
     arena_free(a);

@@ -156,8 +156,8 @@ assay_status assay_result_from_json(const void *json, size_t n, const char *name
     api_begin(err);
     *out = NULL;
     if (n > PROFILE_FILE_BYTES)
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "%s: too large for a result: %zu bytes", name,
-                        n);
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "%s: too large for a result: %zu bytes%s", name,
+                        n, LIMIT_TEXT(LIMIT_DOCUMENT));
     return api_result_read((str){json, (uint32_t)n}, name, kind, out, err);
 }
 
@@ -171,7 +171,7 @@ static assay_status with_file(const char *path,
     arena *a = arena_new(PROFILE_FILE_BYTES + ((size_t)16 << 20));
     if (!a)
         return err_no_memory(err);
-    assay_status s = file_read_all(path, PROFILE_FILE_BYTES, a, &text, err);
+    assay_status s = file_read_limited(path, LIMIT_DOCUMENT, a, &text, err);
     if (s == ASSAY_OK)
         s = use(text, FILE_NAME(path), ctx, a, err);
     arena_free(a);

@@ -224,6 +224,11 @@ const char *assay_page_licenses(void)
     return report_page_licenses();
 }
 
+const char *assay_sbom(void)
+{
+    return report_sbom();
+}
+
 const char *assay_format_of(const char *path)
 {
     const report_row *row = report_by_suffix(str_of(path));

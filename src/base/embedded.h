@@ -13,7 +13,8 @@ typedef struct embedded_file {
 } embedded_file;
 
 extern const embedded_file embedded_files[];
-/* "page.html" and "licenses.txt" that tools/web made of web/; both are empty when this machine could not. */
+/* "page.html" and "licenses.txt" that tools/web made of web/, both empty when this machine could not; and "sbom.json"
+ * of tools/sbom. */
 extern const embedded_file embedded_page[];
 
 #endif

@@ -86,8 +86,10 @@ assay_status err_no_memory(assay_error *err)
 {
     return err_fail_errno(err, ASSAY_ERR_SYSTEM, ENOMEM, "%s",
                           memory_lacked() ? "out of memory"
-                                          : "out of memory, or a memory limit was reached "
-                                            "(`assay doctor --limits`)");
+                                          : "out of memory, or a limit of memory was reached: "
+                                            "`model-memory`, `analysis-memory` or "
+                                            "`result-memory`. Raise it with --raise-limit "
+                                            "NAME=4GiB.");
 }
 
 void err_name_file(assay_error *err, const char *path)

@@ -210,13 +210,13 @@ static bool make_room(growing *g, uint64_t max_bytes)
     return true;
 }
 
+/* Stops behind max_bytes. */
 static assay_status read_to_end(int fd, const char *name, uint64_t max_bytes, growing *g,
                                 assay_error *err)
 {
     for (;;) {
         if (g->n > max_bytes)
-            return err_fail(err, ASSAY_ERR_MALFORMED,
-                            "%s: larger than the limit of %" PRIu64 " bytes", name, max_bytes);
+            return ASSAY_OK;
         if (!make_room(g, max_bytes))
             return err_no_memory(err);
         ssize_t got = read(fd, g->p + g->n, g->cap - g->n);
@@ -234,9 +234,10 @@ static assay_status copy_into_arena(arena *a, const growing *g, str *out, assay_
     return out->p ? ASSAY_OK : err_no_memory(err);
 }
 
-/* The size that the system reports is not trusted: files under /sys and /proc have a wrong one. */
-assay_status file_read_all(const char *path, uint64_t max_bytes, arena *a, str *out,
-                           assay_error *err)
+/* The size that the system reports is not trusted: files under /sys and /proc have a wrong one. `limit` is said to be
+ * the reason if the file is larger. */
+static assay_status read_at_most(const char *path, uint64_t max_bytes, const char *limit, arena *a,
+                                 str *out, assay_error *err)
 {
     char name[FILE_SHOWN];
     growing g = {0};
@@ -251,10 +252,27 @@ assay_status file_read_all(const char *path, uint64_t max_bytes, arena *a, str *
                               ? refuse_kind(path, st.st_mode, err)
                               : read_to_end(fd, file_shown(path, name), max_bytes, &g, err);
     close(fd);
+    if (status == ASSAY_OK && g.n > max_bytes)
+        status = *limit ? err_fail(err, ASSAY_ERR_MALFORMED, "%s: too large%s",
+                                   file_shown(path, name), limit)
+                        : err_fail(err, ASSAY_ERR_MALFORMED, "%s: larger than %" PRIu64 " bytes",
+                                   file_shown(path, name), max_bytes);
     if (status == ASSAY_OK)
         status = copy_into_arena(a, &g, out, err);
     free(g.p);
     return status;
+}
+
+assay_status file_read_all(const char *path, uint64_t max_bytes, arena *a, str *out,
+                           assay_error *err)
+{
+    return read_at_most(path, max_bytes, "", a, out, err);
+}
+
+assay_status file_read_limited(const char *path, limit_id limit, arena *a, str *out,
+                               assay_error *err)
+{
+    return read_at_most(path, limit_value(limit), LIMIT_TEXT(limit), a, out, err);
 }
 
 int64_t file_read_small(const char *path, char *buf, size_t cap)

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/str.h"
 
 typedef struct file_info {
@@ -38,6 +39,9 @@ const char *file_shown(const char *path, char buf[FILE_SHOWN]);
 /* Reads a whole file of at most max_bytes into the arena, NUL-terminated. */
 assay_status file_read_all(const char *path, uint64_t max_bytes, arena *a, str *out,
                            assay_error *err);
+/* The same with a limit of limits.h, which the error names. */
+assay_status file_read_limited(const char *path, limit_id limit, arena *a, str *out,
+                               assay_error *err);
 /* Reads the beginning of a small file (of /proc or /sys) into buf of cap bytes, NUL-terminated, without
  * touching the heap. Its length, or -1 when it cannot be read. */
 int64_t file_read_small(const char *path, char *buf, size_t cap);

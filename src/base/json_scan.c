@@ -74,7 +74,7 @@ bool scan_open(json_scan *s, char bracket)
     if (!expect_char(s, bracket, bracket == '{' ? "expected an object" : "expected a list"))
         return false;
     if (s->depth >= DEPTH_MAX)
-        return scan_fail(s, "JSON is nested deeper than 64 levels");
+        return scan_fail(s, "JSON is nested deeper than 64 levels (limit `json-depth`, fixed)");
     assert(s->depth < 64);
     s->begun &= ~(UINT64_C(1) << s->depth);
     s->depth++;

@@ -12,7 +12,6 @@
 #include "base/map.h"
 #include "base/vec.h"
 
-#define FILE_BYTES_MAX LIMIT_JSON_BYTES
 /* Objects of more members look for repeated keys in a map. */
 enum { LINEAR_MAX = 16 };
 
@@ -251,7 +250,7 @@ assay_status json_tree_parse(str text, const char *shown, const json_tree_option
 assay_status json_tree_read(const char *path, arena *a, json_value *out, assay_error *err)
 {
     str text;
-    TRY(file_read_all(path, FILE_BYTES_MAX, a, &text, err));
+    TRY(file_read_limited(path, LIMIT_JSON, a, &text, err));
     return json_tree_parse(text, FILE_NAME(path), NULL, a, out, err);
 }
 

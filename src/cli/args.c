@@ -383,6 +383,24 @@ static assay_status parse_for_command(cli_args *a, assay_error *err)
     return s == ASSAY_OK ? cli_check_effects(a, err) : s;
 }
 
+/* --raise-limit: the library takes its limits from the environment. */
+static assay_status apply_limits(const cli_args *a, assay_error *err)
+{
+    const char *before = getenv("ASSAY_LIMITS");
+    char all[4096];
+    int n = snprintf(all, sizeof all, "%s", before ? before : "");
+    for (int i = 0; i < a->raised.n && n < (int)sizeof all; i++)
+        n += snprintf(all + n, sizeof all - (size_t)n, "%s%s", n ? "," : "", a->raised.items[i]);
+    if (n >= (int)sizeof all)
+        return cli_refuse(err, "too many limits: --raise-limit and ASSAY_LIMITS have %d bytes", n);
+    if (!n)
+        return ASSAY_OK;
+    if (assay_limits_check(all, err) != ASSAY_OK)
+        return err->code;
+    setenv("ASSAY_LIMITS", all, 1);
+    return ASSAY_OK;
+}
+
 assay_status cli_parse(int argc, char **argv, cli_args *a, assay_error *err)
 {
     *a = (cli_args){.argc = argc, .argv = argv, .options = assay_options_new()};
@@ -397,7 +415,8 @@ assay_status cli_parse(int argc, char **argv, cli_args *a, assay_error *err)
         return ASSAY_OK;
     if (!a->command)
         a->command = cli_find_command("graph");
-    return parse_for_command(a, err);
+    assay_status s = parse_for_command(a, err);
+    return s == ASSAY_OK ? apply_limits(a, err) : s;
 }
 
 void cli_args_free(cli_args *a)

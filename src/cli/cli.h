@@ -136,8 +136,9 @@ struct cli_args {
     bool machine_show; /* --show */
     bool sandbox;      /* --sandbox */
     bool limits;
-    long pid; /* --pid; 0: not given */
-    bool help, version, licenses, man, docs;
+    cli_words raised; /* --raise-limit */
+    long pid;         /* --pid; 0: not given */
+    bool help, version, licenses, sbom, man, docs;
     assay_options *options; /* freed by cli_args_free() */
     int argc;
     char **argv;

@@ -155,13 +155,16 @@ static int list_limits(const cli_args *args)
         puts("[");
     for (size_t i = 0; assay_limit_at(i, &limit); i++) {
         if (!json) {
-            printf("%-19s %12" PRIu64 " %-8s %s\n", limit.name, limit.value, limit.unit,
+            char most[32] = "fixed";
+            if (limit.most)
+                snprintf(most, sizeof most, "up to %" PRIu64, limit.most);
+            printf("%-19s %12" PRIu64 " %-8s %-20s %s\n", limit.name, limit.value, limit.unit, most,
                    limit.about);
             continue;
         }
         fputs(i == 0 ? "  {" : ",\n  {", stdout);
         cli_json_text("name", limit.name);
-        printf(", \"value\": %" PRIu64 ", ", limit.value);
+        printf(", \"value\": %" PRIu64 ", \"most\": %" PRIu64 ", ", limit.value, limit.most);
         cli_json_text("unit", limit.unit);
         fputs(", ", stdout);
         cli_json_text("about", limit.about);

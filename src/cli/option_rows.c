@@ -30,6 +30,10 @@ const own_option own_options[] = {
                    "than the model's nor reach the network. For models that you do not trust."},
     {OWN("limits", FLAG, limits, "View", "doctor"),
      .info.about = "List the limits on what is read and computed."},
+    {OWN("raise-limit", WORDS, raised, "General", "@model pipeline report doctor serve"),
+     .info.value = "NAME=VALUE", .info.repeatable = true, .info.max = CLI_MAX_WORDS,
+     .info.about = "Set a limit of `assay doctor --limits`, for example model-memory=4GiB. "
+                   "ASSAY_LIMITS does the same."},
     {OWN("show", FLAG, machine_show, "Machine", "machine"),
      .info.about = "Show the last measurement instead of measuring."},
     {OWN("pid", COUNT, pid, "Process", "watch load"), .info.value = "N", .info.min = 1,
@@ -109,6 +113,9 @@ const own_option own_options[] = {
      .info.about = "Print the reference section of docs/cli.md."},
     {OWN("licenses", FLAG, licenses, "General", "version"),
      .info.about = "Print the licences of this program and its components."},
+    {OWN("sbom", FLAG, sbom, "General", "version"),
+     .info.about = "Print the list of components with their versions and licences (SBOM), as "
+                   "CycloneDX JSON."},
     {OWN("help", FLAG, help, "General", "*"), .info.letter = 'h',
      .info.about = "Explain the command."},
     {OWN("version", FLAG, version, "General", "*"), .info.letter = 'V',

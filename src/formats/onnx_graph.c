@@ -305,7 +305,7 @@ static assay_status read_child(onnx_reader *r, onnx_scope *parent, const onnx_ch
 {
     if (parent->depth >= ONNX_MAX_GRAPH_DEPTH)
         return err_fail_at(r->err, ASSAY_ERR_UNSUPPORTED, c->body.pos,
-                           "graphs are nested deeper than %d levels", ONNX_MAX_GRAPH_DEPTH);
+                           "graphs are nested too deeply%s", LIMIT_TEXT(LIMIT_ID_GRAPH_DEPTH));
     onnx_scope *s = onnx_scope_new(r, c->graph, parent);
     if (!s)
         return err_no_memory(r->err);

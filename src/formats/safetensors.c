@@ -9,8 +9,6 @@
 #include "base/num.h"
 #include "base/source.h"
 
-#define HEADER_MAX LIMIT_SAFETENSORS_BYTES
-
 static const struct {
     const char *word;
     const char *stored; /* NULL: the word itself */
@@ -231,12 +229,11 @@ static assay_status read_length(source *src, const char *shown, uint64_t *n, ass
     *n = 0;
     for (int i = 7; i >= 0; i--)
         *n = *n << 8 | raw[i];
-    if (*n > HEADER_MAX)
+    if (*n > limit_value(LIMIT_SAFETENSORS))
         return err_fail_at(err, ASSAY_ERR_MALFORMED, 0,
                            "%s: header of %" PRIu64
-                           " bytes; the limit of safetensors is 100,000,000. The file is damaged "
-                           "or of another format.",
-                           shown, *n);
+                           " bytes%s. The file is damaged or of another format.",
+                           shown, *n, LIMIT_TEXT(LIMIT_SAFETENSORS));
     if (*n > size - sizeof raw)
         return err_fail_at(err, ASSAY_ERR_MALFORMED, 0,
                            "%s: truncated file: header of %" PRIu64 " bytes, but only %" PRIu64

@@ -256,7 +256,7 @@ assay_status tensor_file_read(const char *path, arena *a, tensor_file *out, assa
     const reading r = {.path = path, .arena = a, .out = out, .err = err};
     str text, name = str_of(path);
     *out = (tensor_file){.rank = -1};
-    TRY(file_read_all(path, TENSOR_FILE_BYTES, a, &text, err));
+    TRY(file_read_limited(path, LIMIT_TENSOR, a, &text, err));
     if (str_ends(name, ".npy"))
         return read_npy(&r, text);
     if (str_ends(name, ".pb"))

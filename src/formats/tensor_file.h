@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "ir/dtype.h"
 
-#define TENSOR_FILE_BYTES ((uint64_t)2 << 30)
+#define TENSOR_FILE_BYTES limit_value(LIMIT_TENSOR)
 
 typedef struct tensor_file {
     ir_dtype dtype; /* IR_UNDEFINED: the file does not say (raw) */

@@ -8,7 +8,6 @@
 #include "base/file.h"
 #include "base/json_scan.h"
 
-#define INDEX_MAX  ((uint64_t)64 << 20)
 #define INDEX_WORK ((size_t)384 << 20)
 enum { TENSORS_EXPECTED = 512 };
 
@@ -213,7 +212,7 @@ assay_status weights_read_index(const weight_reader *r, const char *path, arena 
         return err_no_memory(err);
     assay_status s = file_check_regular(path, err);
     if (s == ASSAY_OK)
-        s = file_read_all(path, INDEX_MAX, scratch, &text, err);
+        s = file_read_limited(path, LIMIT_INDEX, scratch, &text, err);
     if (s == ASSAY_OK) {
         sharding x = {.scan = scan_text(text, 0, file_shown(path, shown), scratch, err),
                       .scratch = scratch};

@@ -241,7 +241,7 @@ static assay_status take_image(const job_input *in, job_runnable *x, input_want 
                         "sizes (--input-shape).",
                         file_shown(in->path.p, shown), STR_ARG(w->name));
     uint64_t n = w->rank == 4 ? (uint64_t)w->dims[0] : 1, size = sat_mul(n, image_bytes(&want));
-    TRY(file_read_all(in->path.p, TENSOR_FILE_BYTES, x->work, &bytes, err));
+    TRY(file_read_limited(in->path.p, LIMIT_TENSOR, x->work, &bytes, err));
     char *data = size < SIZE_MAX / 2 ? arena_alloc(x->work, (size_t)size) : NULL;
     if (!data)
         return err_no_memory(err);

@@ -16,6 +16,8 @@ typedef struct page_how {
 bool report_page_exists(void);
 /* Licences of what the page is made of; "" when it does not exist. */
 const char *report_page_licenses(void);
+/* The list of components of this build (tools/sbom). */
+const char *report_sbom(void);
 /* `documents` are texts of JSON, from 0 to any number, of any schema of ours. ASSAY_ERR_UNSUPPORTED when the
  * page does not exist. */
 assay_status report_page(const str *documents, size_t n, const page_how *how, sbuf *out,

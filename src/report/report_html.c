@@ -40,6 +40,12 @@ const char *report_page_licenses(void)
     return f ? f->data : "";
 }
 
+const char *report_sbom(void)
+{
+    const embedded_file *f = part("sbom.json");
+    return f ? f->data : "";
+}
+
 /* ---- the data ---- */
 
 /* A comparison together with its profiles has no view: the page shows it with them. */

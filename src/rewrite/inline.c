@@ -24,6 +24,7 @@ typedef struct inliner {
     ir_id *remap;
     uint8_t *active;     /* by function: it is being expanded, or measured */
     uint32_t *sizes;     /* by function: nodes and calls of its expansion; 0 while not known */
+    uint32_t most;       /* nodes */
     uint32_t n_made;     /* calls and nodes, so that empty functions cannot multiply for free */
     uint64_t n_compared; /* attribute names */
     unsigned depth;
@@ -52,19 +53,20 @@ static assay_status no_room(inliner *x)
 {
     return err_fail(x->err, ASSAY_ERR_UNSUPPORTED,
                     "out of memory while expanding the model's functions. Inline them in the "
-                    "exporter, or raise the memory limit.");
+                    "exporter, or use --raise-limit model-memory=4GiB.");
 }
 
 static assay_status too_many(inliner *x)
 {
     return err_fail(x->err, ASSAY_ERR_UNSUPPORTED,
-                    "expanding the model's functions gives more than %u nodes", INLINE_MAX_NODES);
+                    "expanding the model's functions gives too many nodes%s",
+                    LIMIT_TEXT(LIMIT_INLINED));
 }
 
 /* Measuring does not see graphs that are given to functions as attributes. */
 static assay_status count_one(inliner *x)
 {
-    return ++x->n_made <= INLINE_MAX_NODES ? ASSAY_OK : too_many(x);
+    return ++x->n_made <= x->most ? ASSAY_OK : too_many(x);
 }
 
 static assay_status go_deeper(inliner *x)
@@ -124,7 +126,7 @@ static assay_status measure_graph(inliner *x, ir_id graph, uint32_t *size)
     TRY(go_deeper(x));
     for (uint32_t i = 0; i < g->nodes.n; i++) {
         TRY(measure_node(x, g->nodes.items[i], size));
-        if (*size > INLINE_MAX_NODES)
+        if (*size > x->most)
             return too_many(x);
     }
     x->depth--;
@@ -507,7 +509,7 @@ static assay_status inline_calls(inliner *x)
 assay_status rewrite_inline(ir_model *m, assay_error *err)
 {
     assay_error own;
-    inliner x = {.m = m, .err = &own};
+    inliner x = {.m = m, .most = (uint32_t)limit_value(LIMIT_INLINED), .err = &own};
     if (m->functions.n == 0)
         return ASSAY_OK;
     err_clear(&own);

@@ -13,11 +13,10 @@
 #include "base/limits.h"
 #include "ir/graph.h"
 
-#define INLINE_MAX_NODES LIMIT_INLINED_NODES
 #define INLINE_MAX_DEPTH 200
 
 /* ASSAY_ERR_MALFORMED when functions call each other in a circle or a call does not fit its
- * function; ASSAY_ERR_UNSUPPORTED when the result would pass INLINE_MAX_NODES or the model's
+ * function; ASSAY_ERR_UNSUPPORTED when the result would pass the limit `inlined-nodes` or the model's
  * memory limit. */
 assay_status rewrite_inline(ir_model *m, assay_error *err);
 

@@ -68,19 +68,18 @@ static assay_status busy(reply *out, const char *why)
 
 static assay_status too_large(reply *out)
 {
-    char why[160];
-    snprintf(why, sizeof why,
-             "the records have more than %llu bytes, the limit of a request; ask for fewer or "
-             "smaller ones",
-             (unsigned long long)SERVE_COMPARE_BYTES);
-    reply_error(out, MHD_HTTP_UNPROCESSABLE_CONTENT, why);
+    char *why = limit_refusal("the records are too large for one request; ask for fewer or smaller "
+                              "ones",
+                              "serve-work");
+    reply_error(out, MHD_HTTP_UNPROCESSABLE_CONTENT, why ? why : "out of memory");
+    free(why);
     return ASSAY_OK;
 }
 
 /* Room for parsing documents of so many bytes, which the caller gives back. */
 static bool take_work(const request *r, uint64_t bytes)
 {
-    return budget_take(&r->s->work, SERVE_WORK_FACTOR * bytes, SERVE_WORK_WAIT_MS);
+    return budget_take(&r->s->work, bytes, SERVE_WORK_WAIT_MS);
 }
 
 /* A whole number of the query, within limits; false with a reply when it is not one. */
@@ -219,7 +218,7 @@ static assay_status give_run_and_view(request *r, assay_store *store, reply *out
         return no_such_run(r, out);
     if (s != ASSAY_OK)
         return s;
-    if (size > SERVE_COMPARE_BYTES)
+    if (size > r->s->work.most)
         return too_large(out);
     if (!take_work(r, size))
         return busy(out, working);
@@ -228,7 +227,7 @@ static assay_status give_run_and_view(request *r, assay_store *store, reply *out
         reply_json(out, text, n);
         add_view(r, out);
     }
-    budget_give(&r->s->work, SERVE_WORK_FACTOR * size);
+    budget_give(&r->s->work, size);
     return s;
 }
 
@@ -378,7 +377,7 @@ void serve_profile(request *r, reply *out)
         with_store(r, out, keep_profile);
     if (take_work(r, n)) {
         add_view(r, out);
-        budget_give(&r->s->work, SERVE_WORK_FACTOR * (uint64_t)n);
+        budget_give(&r->s->work, n);
     } else {
         assay_free(out->body);
         busy(out, working);
@@ -482,12 +481,12 @@ static assay_status give_comparison(request *r, assay_store *store, reply *out, 
     assay_status s = sum_sizes(r, store, ids, n, &bytes, err);
     if (s != ASSAY_OK)
         return s == ASSAY_ERR_USAGE ? no_such_run(r, out) : s;
-    if (bytes > SERVE_COMPARE_BYTES)
+    if (bytes > r->s->work.most)
         return too_large(out);
     if (!take_work(r, bytes))
         return busy(out, working);
     s = compare_records(store, ids, n, out, err);
-    budget_give(&r->s->work, SERVE_WORK_FACTOR * bytes);
+    budget_give(&r->s->work, bytes);
     return s;
 }
 

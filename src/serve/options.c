@@ -15,6 +15,7 @@ typedef enum serve_kind {
     SERVE_FLAG,
     SERVE_NUMBER,
     SERVE_HOST,
+    SERVE_LIMIT,
     SERVE_SAY
 } serve_kind;
 
@@ -38,6 +39,7 @@ static const serve_row rows[] = {
     {ROW("read-only", FLAG, read_only)},
     {ROW("no-sandbox", FLAG, no_sandbox)},
     {ROW("timeout", NUMBER, timeout_s), .min = 1, .max = 3600},
+    {.name = "raise-limit", .kind = SERVE_LIMIT},
     {.name = "help", .kind = SERVE_SAY},
     {.name = "version", .kind = SERVE_SAY},
 };
@@ -68,6 +70,53 @@ static int take_host(serve_options *o, const char *name)
         return refuse("allow-host", " can be given 16 times at most");
     o->allowed[o->n_allowed++] = name;
     return -1;
+}
+
+/* ---- limits ---- */
+
+/* The library takes them from the environment. */
+static int take_limit(const char *text)
+{
+    const char *before = getenv("ASSAY_LIMITS");
+    char *all = NULL;
+    assay_error err;
+    if (assay_limits_check(text, &err) != ASSAY_OK) {
+        fprintf(stderr, "assay-serve: %s\n", err.message);
+        return (int)err.code;
+    }
+    if (asprintf(&all, "%s%s%s", before ? before : "", before && *before ? "," : "", text) < 0)
+        return ASSAY_ERR_SYSTEM;
+    setenv("ASSAY_LIMITS", all, 1);
+    free(all);
+    return -1;
+}
+
+static bool find_limit(const char *name, assay_limit_info *out)
+{
+    *out = (assay_limit_info){.size = sizeof *out};
+    for (size_t i = 0; assay_limit_at(i, out); i++)
+        if (strcmp(out->name, name) == 0)
+            return true;
+    return false;
+}
+
+uint64_t limit_named(const char *name)
+{
+    assay_limit_info limit;
+    return find_limit(name, &limit) ? limit.value : 0;
+}
+
+char *limit_refusal(const char *what, const char *name)
+{
+    assay_limit_info limit;
+    char *out = NULL;
+    if (!find_limit(name, &limit) ||
+        asprintf(&out, "%s (limit `%s`: %llu %s%s)", what, name, (unsigned long long)limit.value,
+                 limit.unit,
+                 limit.most ? "; the server raises it with --raise-limit NAME=VALUE" : ", fixed") <
+            0)
+        return NULL;
+    return out;
 }
 
 static int say(const serve_row *row)
@@ -106,6 +155,8 @@ static int take_row(const serve_row *row, char *value, serve_options *o)
         return take_number(row, value, to);
     case SERVE_HOST:
         return take_host(o, value);
+    case SERVE_LIMIT:
+        return take_limit(value);
     default:
         return say(row);
     }

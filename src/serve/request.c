@@ -181,15 +181,18 @@ static unsigned check_length(request *r, const char **why)
         return MHD_HTTP_BAD_REQUEST;
     }
     if (MHD_lookup_connection_value(r->mhd, MHD_HEADER_KIND, "Transfer-Encoding") ||
-        (!text && r->route->max_body)) {
+        (!text && r->route->limit)) {
         *why = "Content-Length is required";
         return MHD_HTTP_LENGTH_REQUIRED;
     }
-    if (r->length > r->route->max_body) {
-        *why = r->route->max_body ? "the body is too large" : "this path does not accept a body";
-        return MHD_HTTP_CONTENT_TOO_LARGE;
-    }
-    return 0;
+    if (r->length > 0 && !r->route->limit)
+        *why = "this path does not accept a body";
+    else if (r->length > 0 && r->length > limit_named(r->route->limit))
+        *why = r->said = limit_refusal("the body is too large", r->route->limit);
+    else
+        return 0;
+    *why = *why ? *why : "the body is too large";
+    return MHD_HTTP_CONTENT_TOO_LARGE;
 }
 
 typedef struct repeated {
@@ -267,13 +270,11 @@ static bool make_room(request *r, size_t more)
     if (cap <= r->cap_body)
         return r->n_body + more <= r->cap_body;
     uint64_t grown = cap - r->cap_body;
-    if (atomic_fetch_add(&r->s->body_bytes, grown) + grown > SERVE_BODIES_BYTES) {
-        atomic_fetch_sub(&r->s->body_bytes, grown);
+    if (!budget_take(&r->s->bodies, grown, 0))
         return false;
-    }
     char *p = realloc(r->body, cap);
     if (!p) {
-        atomic_fetch_sub(&r->s->body_bytes, grown);
+        budget_give(&r->s->bodies, grown);
         return false;
     }
     r->body = p;
@@ -284,7 +285,7 @@ static bool make_room(request *r, size_t more)
 static void drop_body(request *r)
 {
     free(r->body);
-    atomic_fetch_sub(&r->s->body_bytes, r->cap_body);
+    budget_give(&r->s->bodies, r->cap_body);
     r->body = NULL;
     r->n_body = r->cap_body = 0;
 }
@@ -364,6 +365,7 @@ void request_done(void *ctx, struct MHD_Connection *mhd, void **state,
         return;
     drop_body(r);
     atomic_fetch_sub(&s->active, 1);
+    free(r->said);
     free(r);
     *state = NULL;
 }

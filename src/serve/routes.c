@@ -7,19 +7,19 @@
 #include "serve/serve.h"
 
 const route routes[] = {
-    {"GET", "/", serve_page, 0, false, true},
-    {"GET", "/api/v1/records", serve_records, 0, false, false},
-    {"POST", "/api/v1/records", serve_add, SERVE_RESULT_BYTES, true, false},
-    {"GET", "/api/v1/records/*", serve_record, 0, false, false},
-    {"DELETE", "/api/v1/records/*", serve_delete, 0, true, false},
-    {"POST", "/api/v1/records/*/tags", serve_tags, SERVE_TAGS_BYTES, true, false},
-    {"GET", "/api/v1/models", serve_models, 0, false, false},
-    {"GET", "/api/v1/trend", serve_trend, 0, false, false},
-    {"GET", "/api/v1/compare", serve_compare, 0, false, false},
-    {"POST", "/api/v1/profile", serve_profile, SERVE_MODEL_BYTES, true, false},
-    {"GET", "/openapi.json", serve_openapi, 0, false, false},
-    {"GET", "/metrics", serve_metrics, 0, false, false},
-    {"GET", "/health", serve_health, 0, false, true},
+    {"GET", "/", serve_page, NULL, false, true},
+    {"GET", "/api/v1/records", serve_records, NULL, false, false},
+    {"POST", "/api/v1/records", serve_add, "serve-result", true, false},
+    {"GET", "/api/v1/records/*", serve_record, NULL, false, false},
+    {"DELETE", "/api/v1/records/*", serve_delete, NULL, true, false},
+    {"POST", "/api/v1/records/*/tags", serve_tags, "serve-tags", true, false},
+    {"GET", "/api/v1/models", serve_models, NULL, false, false},
+    {"GET", "/api/v1/trend", serve_trend, NULL, false, false},
+    {"GET", "/api/v1/compare", serve_compare, NULL, false, false},
+    {"POST", "/api/v1/profile", serve_profile, "serve-model", true, false},
+    {"GET", "/openapi.json", serve_openapi, NULL, false, false},
+    {"GET", "/metrics", serve_metrics, NULL, false, false},
+    {"GET", "/health", serve_health, NULL, false, true},
 };
 const size_t n_routes = sizeof routes / sizeof *routes;
 

@@ -14,21 +14,13 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define SERVE_CONNECTIONS   128         /* with a thread: their first request's head is complete */
-#define SERVE_PER_ADDRESS   96          /* of these */
-#define SERVE_RESERVED      16          /* of these, for clients with the token */
-#define SERVE_WAITING       512         /* accepted, without a complete head */
-#define SERVE_HEAD_BYTES    (32u << 10) /* of a connection: head and buffers */
-#define SERVE_RESULT_BYTES  ((uint64_t)64 << 20)  /* of an uploaded result */
-#define SERVE_MODEL_BYTES   ((uint64_t)512 << 20) /* of an uploaded model */
-#define SERVE_TAGS_BYTES    ((uint64_t)64 << 10)
-#define SERVE_BODIES_BYTES  ((uint64_t)1 << 30)   /* of all bodies at the same time */
-#define SERVE_REPLIES_BYTES ((uint64_t)256 << 20) /* of all replies that are being sent */
-#define SERVE_WORK_BYTES    ((uint64_t)512 << 20) /* of all documents that are being parsed */
-#define SERVE_WORK_FACTOR   8                     /* memory of parsing a document, by its bytes */
-#define SERVE_WORK_WAIT_MS  10000                 /* that a request waits for them */
-#define SERVE_COMPARE_BYTES \
-    (SERVE_WORK_BYTES / SERVE_WORK_FACTOR)     /* of the records of a comparison */
+#define SERVE_CONNECTIONS 128         /* with a thread: their first request's head is complete */
+#define SERVE_PER_ADDRESS 96          /* of these */
+#define SERVE_RESERVED    16          /* of these, for clients with the token */
+#define SERVE_WAITING     512         /* accepted, without a complete head */
+#define SERVE_HEAD_BYTES  (32u << 10) /* of a connection: head and buffers */
+/* Limits of memory are rows of the library's table: assay_limit_at(), "serve-replies". */
+#define SERVE_WORK_WAIT_MS  10000              /* that a request waits for them */
 #define SERVE_BLOCK_BYTES   ((size_t)32 << 10) /* of a reply, at a time */
 #define SERVE_SOCKET_BYTES  (256 << 10)        /* that the kernel holds of a reply */
 #define SERVE_READ_WINDOW_S 10 /* or --timeout, if that is less: in which a client must read ... */
@@ -59,6 +51,10 @@ typedef struct serve_options {
     bool read_only;
     bool no_sandbox; /* for uploaded models */
 } serve_options;
+
+/* A limit of the library's table, by its name; and the text behind "too large", which the caller frees. */
+uint64_t limit_named(const char *name);
+char *limit_refusal(const char *what, const char *name);
 
 /* -1, or the exit code. */
 int options_read(int argc, char **argv, serve_options *o);
@@ -166,7 +162,7 @@ struct server {
     pthread_mutex_t worker_lock;
     pthread_cond_t worker_free;
     int workers;
-    _Atomic uint64_t body_bytes;  /* in memory now */
+    budget bodies;                /* of requests */
     budget replies;               /* bodies that are being sent */
     budget work;                  /* documents that are being parsed */
     _Atomic uint64_t by_class[6]; /* replies: 1xx to 5xx */
@@ -226,6 +222,7 @@ typedef struct request {
     char *body;
     uint64_t n_body, cap_body, length;
     const struct route *route;
+    char *said; /* of a refusal; freed with the request */
     bool refused;
     bool nul;  /* in its address */
     bool full; /* the body found no room; said once it is read */
@@ -235,7 +232,7 @@ typedef void handler_fn(request *r, reply *out);
 typedef struct route {
     const char *method, *path; /* '*' in a path stands for a number */
     handler_fn *handle;
-    uint64_t max_body; /* 0: takes none */
+    const char *limit; /* of its body; NULL: takes none */
     bool writes, open; /* changes the history; needs no token */
 } route;
 extern const route routes[];

@@ -173,8 +173,9 @@ bool server_start(server *s)
     pthread_mutex_init(&s->worker_lock, NULL);
     pthread_mutex_init(&s->slots.lock, NULL);
     serve_cond_init(&s->worker_free);
-    budget_init(&s->replies, SERVE_REPLIES_BYTES);
-    budget_init(&s->work, SERVE_WORK_BYTES);
+    budget_init(&s->bodies, limit_named("serve-bodies"));
+    budget_init(&s->replies, limit_named("serve-replies"));
+    budget_init(&s->work, limit_named("serve-work"));
     s->started_s = (int64_t)time(NULL);
     s->listening = -1;
     /* A history that cannot be opened is said now, not with the first request. */

@@ -24,6 +24,7 @@
 
 #define ANSWER_BYTES   ((size_t)256 << 20)
 #define SENTENCE_BYTES 1000
+#define MODEL_MOST     ((size_t)2 << 30) /* the server has checked its own limit */
 
 /* What the process knows of its surroundings: nothing, so not the token either. A sanitizer has its options there. */
 #ifdef ASSAY_SANITIZED
@@ -111,7 +112,7 @@ int worker_main(const char *name, bool sandbox)
     limit_resources();
     if (sandbox && assay_sandbox_enter(STDOUT_FILENO, &err) != ASSAY_OK)
         return write_answer(err.message, strlen(err.message), (int)err.code);
-    char *bytes = read_all(STDIN_FILENO, SERVE_MODEL_BYTES * 2, &n);
+    char *bytes = read_all(STDIN_FILENO, MODEL_MOST, &n);
     if (!bytes)
         return write_answer("out of memory", 13, ASSAY_ERR_SYSTEM);
     assay_status s = assay_model_from_bytes(bytes, n, name, NULL, &model, &err);

@@ -10,7 +10,7 @@
 #include "store/store.h"
 
 #define STORE_PROFILE_BYTES  ((size_t)256 << 20)
-#define STORE_DOCUMENT_BYTES ((uint64_t)256 << 20)
+#define STORE_DOCUMENT_BYTES LIMIT_DOCUMENT_BYTES
 #define STORE_ROW_BYTES      ((size_t)8 << 20) /* of what is computed for the columns of a record */
 
 /* ---- queries (store_query.c) ---- */

@@ -250,6 +250,10 @@ OPTIONS = {
     "precision": Sample("fp16"),
     "strict": Sample(base=[SMALL], seen=exits(4)),
     "follow-symlinks": Sample(base=LINKED, seen=FOLLOWED),
+    # The same bytes by design (case graph_sandbox), but for what it refuses.
+    "sandbox": Sample(also=["--follow-symlinks"], seen=lambda a, b: (a.code, b.code) == (0, 2)),
+    "raise-limit": Sample("model-memory=1KB", seen=lambda a, b: (a.code, b.code) == (0, 1)),
+    "sbom": Sample(),
     "lens": Sample("fvcore"),
     "training": Sample(),
     "patterns": Sample(base=["gpt2"]),
@@ -458,6 +462,9 @@ LOAD = {
     "rows": Sample("cdf", also=["-f", "csv"]),
 }
 PAIRS = {
+    "pipeline raise-limit": Sample("analysis-memory=1KB"),
+    "report raise-limit": Sample("document=100"),
+    "doctor raise-limit": Sample("json=1KB", base=["--limits"]),
     "map follow-symlinks": Sample(base=[*LINKED, "--hardware", "t4"], seen=FOLLOWED),
     "scale follow-symlinks": Sample(base=[*LINKED, "--dim", "batch=1..2"], seen=FOLLOWED),
     "check follow-symlinks": Sample(base=[*LINKED, "--threshold", "flops:1T"], seen=FOLLOWED),
@@ -658,7 +665,10 @@ HIDDEN = {
     },
     **{
         f"serve {o}": "starts a server"
-        for o in ("db", "port", "host", "token", "token-file", "allow-host", "timeout", "read-only")
+        for o in (
+            *("db", "port", "host", "token", "token-file", "allow-host", "timeout", "read-only"),
+            *("no-sandbox", "raise-limit"),
+        )
     },
 }
 
