@@ -7,6 +7,7 @@
 #   make generate             rewrite what is made from the field tables of results
 #   make python               the wheel of the Python package, in build/python/dist
 #   make bench | fuzz         FUZZ_SECONDS=60 TARGET=fuzz_name
+#   make fuzz-coverage        lines of each room that the corpora reach
 #   make torture              every allocation, read, write, ... fails once: minutes; ARGS="--only graph"
 #   make reproducible         two builds in different folders: the same bytes? minutes
 #   make engines              models on older releases of ONNX Runtime; VERSIONS="1.17.0 1.30.0"
@@ -27,7 +28,7 @@ define BUILD
 endef
 
 .DEFAULT_GOAL = build
-.PHONY: build run quick test golden docs generate python bench fuzz torture reproducible engines install format tidy clean
+.PHONY: build run quick test golden docs generate python bench fuzz fuzz-coverage torture reproducible engines install format tidy clean
 
 build:
 	@tools/setup build
@@ -77,6 +78,12 @@ fuzz:
 	@tools/setup test
 	$(call BUILD,fuzz)
 	@tools/fuzz $(FUZZ_SECONDS) $(TARGET)
+
+fuzz-coverage:
+	@tools/setup test
+	@[ -f build/coverage/build.ninja ] || cmake --preset coverage > /dev/null
+	@cmake --build build/coverage -j $(JOBS) --target fuzz_targets > build/coverage.log 2>&1 || { cat build/coverage.log; exit 1; }
+	@tools/fuzz_coverage build/coverage $(TARGET)
 
 torture:
 	@tools/setup test

@@ -4,10 +4,14 @@
 #include <stdlib.h>
 
 #include "formats/onnx_read.h"
+#include "fuzz/mutate.h"
 #include "ir/verify.h"
 #include "rewrite/inline.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#ifdef ASSAY_FUZZING
+MUTATE_WITH(mutate_protobuf)
+#endif
 
 static void read_constants(const ir_model *m)
 {

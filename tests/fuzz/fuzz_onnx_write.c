@@ -6,12 +6,16 @@
 #include "base/num.h"
 #include "formats/onnx_read.h"
 #include "formats/onnx_write.h"
+#include "fuzz/mutate.h"
 #include "ir/verify.h"
 #include "rewrite/inline.h"
 
 #define BYTES_MAX ((uint64_t)8 << 20)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#ifdef ASSAY_FUZZING
+MUTATE_WITH(mutate_protobuf)
+#endif
 
 static uint64_t weight_bytes(const ir_model *m)
 {

@@ -15,6 +15,7 @@
 #include "base/num.h"
 #include "base/sbuf.h"
 #include "formats/onnx_read.h"
+#include "fuzz/mutate.h"
 #include "ir/verify.h"
 #include "report/report.h"
 #include "rewrite/inline.h"
@@ -22,6 +23,9 @@
 #define LIMIT_BYTES ((size_t)256 << 20)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#ifdef ASSAY_FUZZING
+MUTATE_WITH(mutate_protobuf)
+#endif
 
 static void promise(bool kept)
 {

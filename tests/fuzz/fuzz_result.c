@@ -51,6 +51,22 @@ static void check(const profile *p)
     sbuf_free(&two);
 }
 
+/* What is written of a result of any kind is read again, and written the same. */
+static void write_twice(const assay_result *of)
+{
+    assay_result *again = NULL;
+    char *one = NULL, *two = NULL;
+    size_t n = 0, m = 0;
+    if (assay_result_write(of, "json", NULL, &one, &n, NULL) == ASSAY_OK) {
+        promise(assay_result_from_json(one, n, "one", NULL, &again, NULL) == ASSAY_OK);
+        promise(assay_result_write(again, "json", NULL, &two, &m, NULL) == ASSAY_OK);
+        promise(n == m && memcmp(one, two, n) == 0);
+    }
+    assay_free(one);
+    assay_free(two);
+    assay_result_free(again);
+}
+
 /* Documents that are no profile: shown as far as they go, or refused with a sentence. */
 static void show(const uint8_t *data, size_t size)
 {
@@ -59,6 +75,8 @@ static void show(const uint8_t *data, size_t size)
     assay_result *of = NULL;
     assay_status read = assay_result_from_json(data, size, "fuzz", NULL, &of, &err);
     promise(read == ASSAY_OK ? of != NULL : !of && err.message[0]);
+    if (of)
+        write_twice(of);
     for (int i = 0; of && i < 4; i++) {
         char *text = NULL;
         size_t n = 0;

@@ -4,11 +4,15 @@
 #include <stdlib.h>
 
 #include "formats/safetensors.h"
+#include "fuzz/mutate.h"
 #include "ir/verify.h"
 
 #define LIMIT_BYTES ((size_t)64 << 20)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#ifdef ASSAY_FUZZING
+MUTATE_WITH(mutate_prefixed)
+#endif
 
 static void check(const weight_set *w, uint64_t size)
 {
