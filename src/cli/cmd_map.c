@@ -119,18 +119,18 @@ static void device_columns(cli_column *c)
     static const char *const rare[] = {"tf32", "fp8"};
     size_t n = 0;
     c[n++] = (cli_column){.title = "device"};
-    c[n++] = (cli_column){.title = "class"};
+    c[n++] = (cli_column){.title = "class", .drop = 1};
     for (size_t p = 0; p < ASSAY_DEVICE_PRECISIONS; p++, n++) {
         c[n] = (cli_column){.title = assay_device_precision(p), .right = true};
         for (size_t i = 0; i < 2; i++)
             if (strcmp(rare[i], c[n].title) == 0)
-                c[n].drop = 4 - (int)i;
+                c[n].drop = 5 - (int)i;
     }
-    c[n++] = (cli_column){.title = "fp16 acc16", .right = true, .drop = 5};
+    c[n++] = (cli_column){.title = "fp16 acc16", .right = true, .drop = 6};
     c[n++] = (cli_column){.title = "GiB", .right = true};
     c[n++] = (cli_column){.title = "GB/s", .right = true};
-    c[n++] = (cli_column){.title = "W", .right = true, .drop = 1};
-    c[n++] = (cli_column){.title = "figures", .drop = 2};
+    c[n++] = (cli_column){.title = "W", .right = true, .drop = 2};
+    c[n++] = (cli_column){.title = "figures", .drop = 3};
 }
 
 static void add_device(cli_table *t, const assay_device_info *d, bool source)
