@@ -56,6 +56,7 @@ static const format_row formats[] = {
      .todo = TF_EXPORT "--graphdef FILE.pb --inputs IN:0 --outputs OUT:0 --output model.onnx, or "
                        "--saved-model FOLDER for a saved model."},
     {"coreml", .suffix = ".mlmodel", .reader = FORMAT_FOREIGN, .read = coreml_read},
+    {"coreml", .suffix = ".mlpackage", .reader = FORMAT_FOREIGN, .read = coreml_read},
     {"coreml", .suffix = ".mlmodelc", .what = "a compiled Core ML model",
      .todo = "Use the .mlmodel or .mlpackage that it was compiled from."},
     {"caffe", .suffix = ".caffemodel", .what = "a Caffe weights file",
