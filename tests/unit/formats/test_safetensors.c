@@ -140,7 +140,7 @@ static void refuses_lengths(void **state)
     err = (assay_error){0};
     wf_int(&f, UINT64_MAX, 8);
     assert_int_equal(safetensors_read_bytes(f.p, f.n, a, &w, &err), ASSAY_ERR_MALFORMED);
-    assert_non_null(strstr(err.message, "100,000,000"));
+    assert_non_null(strstr(err.message, "safetensors-header"));
     err = (assay_error){0};
     f.n = 0;
     wf_int(&f, 50, 8);
