@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 """bench/load.py PROGRAM: `assay load` beside wrk and autocannon, against nginx on 127.0.0.1.
 
-1. Closed loop, 64 connections, rounds of wrk and assay in turn: the median ratio of the two rates must be at least 0.5.
-2. Open loop at fixed rates below that: achieved rate, P50 and P99 of assay and autocannon, each with the range of its
-   rounds, which must overlap or be below the other's; and the generator's own share of P50 (how late it sends, and how long bytes
+1. Closed loop, 64 connections, rounds of wrk and assay in turn: the median ratio of the two rates
+   must be at least 0.5.
+2. Open loop at fixed rates below that: achieved rate, P50 and P99 of assay and autocannon, each
+   with the range of its
+   rounds, which must overlap or be below the other's; and the generator's own share of P50 (how
+   late it sends, and how long bytes
    wait for it), which must be below 20 us.
 
-nginx and wrk are Debian packages (nginx-light, wrk); autocannon is fetched from npm into build/bench, pinned. What is
+nginx and wrk are Debian packages (nginx-light, wrk); autocannon is fetched from npm into
+build/bench, pinned. What is
 missing is skipped and said. Everything is bounded: a few seconds a round, nothing but loopback.
 """
 
@@ -153,7 +157,8 @@ def open_loop(program, url, rate, command):
     for name, rows in (("assay", ours), ("autocannon", theirs)):
         if rows:
             print(
-                f"  {name:10} rate {span([x[0] for x in rows])}  P50 ms {span([x[1] for x in rows])}"
+                f"  {name:10} rate {span([x[0] for x in rows])}"
+                f"  P50 ms {span([x[1] for x in rows])}"
                 f"  P99 ms {span([x[2] for x in rows])}"
             )
     good = share < 20 and all(abs(x[0] / rate - 1) < 0.02 for x in ours)

@@ -1,6 +1,6 @@
 // Makes one file of HTML of src/: scripts and styles inlined, nothing fetched when it is opened.
-//   node build.mjs FOLDER      writes page.html, licenses.txt and packages.txt (name, version and licence of each
-//                              package in it, for the list of components that tools/sbom makes)
+//   node build.mjs FOLDER      writes page.html, licenses.txt and packages.txt (name, version
+//                              and licence of each package in it; tools/sbom reads it)
 // The page carries a content security policy that names its one script by hash: whatever a model's
 // names hold, no other script runs, and a report talks to nobody. @ASSAY_CONNECT@ and @ASSAY_DATA@
 // stay for the C side.

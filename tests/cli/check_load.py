@@ -1,5 +1,6 @@
-"""`assay load PROGRAM` against scripted servers on loopback: check_load.py PROGRAM. Prints a line for each check that
-passes; figures are compared with what the script of the server makes them be, from below where a busy machine adds."""
+"""`assay load PROGRAM` against scripted servers on loopback: check_load.py PROGRAM. Prints a line
+for each check that passes; figures are compared with what the script of the server makes them be,
+from below where a busy machine adds."""
 
 import json
 import os

@@ -1,7 +1,9 @@
-"""A scripted endpoint on 127.0.0.1 for the tests of `assay load`: known service times, stalls, streams with known gaps,
+"""A scripted endpoint on 127.0.0.1 for the tests of `assay load`: known service times, stalls,
+streams with known gaps,
 and every kind of failure. Prints its port, serves until stdin ends.
 
-The path says what happens; parameters follow a question mark, numbers are milliseconds unless said otherwise.
+The path says what happens; parameters follow a question mark, numbers are milliseconds unless
+said otherwise.
 """
 
 import json

@@ -5,7 +5,8 @@
 
 Of each model: parameters, and what training does not change, are those of its weights, in .h5,
 .keras and .json alike; the exported file passes python3-onnx's checker (opset 17) and profiles to
-the same MACs; the outputs of the engine agree with numpy's within 1e-4. Without an engine, the outputs
+the same MACs; the outputs of the engine agree with numpy's within 1e-4. Without an engine, the
+outputs
 are left out. Exit 77 (skipped) where h5py or onnx is missing.
 """
 

@@ -1,10 +1,12 @@
 #!/usr/bin/python3
-"""Files that Debian's PyTorch writes: state dicts of torchvision's models are recognised as what they are, whole
+"""Files that Debian's PyTorch writes: state dicts of torchvision's models are recognised as what
+they are, whole
 Sequential modules are rebuilt, and both compute what PyTorch computes.
 
     check_torch.py ASSAY [all]
 
-`all` makes a state dict of every torchvision model instead of a choice. Exit 77 (skipped) without python3-torch.
+`all` makes a state dict of every torchvision model instead of a choice. Exit 77 (skipped) without
+python3-torch.
 Outputs are compared only where an engine is.
 """
 
@@ -34,11 +36,31 @@ ASSAY = sys.argv[1]
 EVERY = "all" in sys.argv[2:]
 CLASSES = 13
 CHOICE = {
-    "alexnet", "convnext_tiny", "densenet121", "efficientnet_b0", "googlenet", "inception_v3", "maxvit_t", "mnasnet0_5",
-    "mobilenet_v2", "mobilenet_v3_small", "regnet_y_400mf", "resnet18", "resnext50_32x4d", "shufflenet_v2_x0_5",
-    "squeezenet1_1", "swin_t", "vgg11_bn", "vit_b_32", "wide_resnet50_2", "lraspp_mobilenet_v3_large",
-    "deeplabv3_mobilenet_v3_large", "ssdlite320_mobilenet_v3_large", "r3d_18", "raft_small",
-}  # fmt: skip
+    "alexnet",
+    "convnext_tiny",
+    "densenet121",
+    "efficientnet_b0",
+    "googlenet",
+    "inception_v3",
+    "maxvit_t",
+    "mnasnet0_5",
+    "mobilenet_v2",
+    "mobilenet_v3_small",
+    "regnet_y_400mf",
+    "resnet18",
+    "resnext50_32x4d",
+    "shufflenet_v2_x0_5",
+    "squeezenet1_1",
+    "swin_t",
+    "vgg11_bn",
+    "vit_b_32",
+    "wide_resnet50_2",
+    "lraspp_mobilenet_v3_large",
+    "deeplabv3_mobilenet_v3_large",
+    "ssdlite320_mobilenet_v3_large",
+    "r3d_18",
+    "raft_small",
+}
 wrong: List[str] = []
 
 
@@ -161,16 +183,53 @@ def check_outputs(folder: str, name: str, path: str, module: Any, x: Any) -> Non
 def sequences() -> Dict[str, Any]:
     inner = nn.Sequential(nn.Conv2d(8, 16, 3, stride=2, bias=False), nn.LeakyReLU(0.2))
     return {
-        "cnn": (nn.Sequential(
-            nn.Conv2d(1, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2), inner, nn.Flatten(),
-            nn.Linear(16 * 6 * 6, 32), nn.GELU(), nn.Dropout(), nn.Linear(32, 10), nn.Softmax(dim=1)), (1, 1, 28, 28)),
-        "mlp": (nn.Sequential(nn.Linear(20, 64), nn.BatchNorm1d(64), nn.Tanh(), nn.Linear(64, 3)), (1, 20)),
-        "pool": (nn.Sequential(nn.Conv2d(3, 8, 3, dilation=2), nn.SiLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(),
-                               nn.Linear(8, 5), nn.Sigmoid()), (1, 3, 32, 32)),
-        "line": (nn.Sequential(nn.Conv1d(4, 8, 5), nn.ELU(), nn.AvgPool1d(2), nn.Flatten(), nn.Linear(240, 2)), (1, 4, 64)),
-        "up": (nn.Sequential(nn.Conv2d(3, 4, 3, padding=1), nn.Upsample(scale_factor=2),
-                             nn.ConvTranspose2d(4, 2, 2, stride=2), nn.Hardswish()), (1, 3, 32, 32)),
-    }  # fmt: skip
+        "cnn": (
+            nn.Sequential(
+                nn.Conv2d(1, 8, 3, padding=1),
+                nn.BatchNorm2d(8),
+                nn.ReLU(),
+                nn.MaxPool2d(2),
+                inner,
+                nn.Flatten(),
+                nn.Linear(16 * 6 * 6, 32),
+                nn.GELU(),
+                nn.Dropout(),
+                nn.Linear(32, 10),
+                nn.Softmax(dim=1),
+            ),
+            (1, 1, 28, 28),
+        ),
+        "mlp": (
+            nn.Sequential(nn.Linear(20, 64), nn.BatchNorm1d(64), nn.Tanh(), nn.Linear(64, 3)),
+            (1, 20),
+        ),
+        "pool": (
+            nn.Sequential(
+                nn.Conv2d(3, 8, 3, dilation=2),
+                nn.SiLU(),
+                nn.AdaptiveAvgPool2d(1),
+                nn.Flatten(),
+                nn.Linear(8, 5),
+                nn.Sigmoid(),
+            ),
+            (1, 3, 32, 32),
+        ),
+        "line": (
+            nn.Sequential(
+                nn.Conv1d(4, 8, 5), nn.ELU(), nn.AvgPool1d(2), nn.Flatten(), nn.Linear(240, 2)
+            ),
+            (1, 4, 64),
+        ),
+        "up": (
+            nn.Sequential(
+                nn.Conv2d(3, 4, 3, padding=1),
+                nn.Upsample(scale_factor=2),
+                nn.ConvTranspose2d(4, 2, 2, stride=2),
+                nn.Hardswish(),
+            ),
+            (1, 3, 32, 32),
+        ),
+    }
 
 
 class Net(nn.Module):

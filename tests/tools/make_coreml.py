@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes small Core ML models for the tests: net.mlmodel (a neural network), program.mlpackage (an ML program in a
+"""Writes small Core ML models for the tests: net.mlmodel (a neural network), program.mlpackage
+(an ML program in a
 pipeline), trees.mlmodel (a model without a network).
 
   make_coreml.py FOLDER

@@ -3,7 +3,8 @@
 
   make_openvino.py FOLDER
 
-net.xml    IR 11: convolutions (plain, grouped, half weights behind Convert), slices, splits, resize, reduction
+net.xml    IR 11: convolutions (plain, grouped, half weights behind Convert), slices, splits,
+           resize, reduction
 loop.xml   IR 10: a TensorIterator over the axis of time, an LSTMSequence, an If
 old.xml    IR 7: weights as blobs
 """

@@ -1,4 +1,5 @@
-// A load on a live endpoint: its curve, distributions, and the run over time with the server beside it.
+// A load on a live endpoint: its curve, distributions, and the run over time with the server
+// beside it.
 import { figure, tabulate } from "../charts";
 import { rowsOf } from "../documents";
 import * as f from "../format";

@@ -47,9 +47,9 @@ class Trend(Judged):
 
 
 class History:
-    """A history of results. ``path`` is its file, or ``postgresql://USER@HOST/DATABASE``; by default
-    $ASSAY_DB, else the history of the user. A missing file is created; the schema of a database is
-    made by ``History.init(path)``."""
+    """A history of results. ``path`` is its file, or ``postgresql://USER@HOST/DATABASE``; by
+    default $ASSAY_DB, else the history of the user. A missing file is created; the schema of a
+    database is made by ``History.init(path)``."""
 
     def __init__(self, path: Any = None) -> None:
         out = c_void_p()
@@ -212,8 +212,8 @@ class History:
             _native.call(lib().assay_store_delete, store, _native.number(number, "the number"))
 
     def copy_to(self, other: "History") -> Tuple[int, int]:
-        """Copies the records that the other history does not have. Returns the number of new records
-        and of those that were there. What was interrupted is continued by the next call."""
+        """Copies the records that the other history does not have. Returns the number of new
+        records and of those that were there. The next call continues what was interrupted."""
         added, known = c_uint64(), c_uint64()
         with All([self._handle, other._handle]) as (from_, to):
             _native.call(
