@@ -327,7 +327,7 @@ async function pageOfBlocks(w, n) {
     w.assay("large.json", "-q", "-o", "large.html");
     const began = Date.now();
     const page = await w.page(w.path("large.html"));
-    await page.waitForFunction(() => document.querySelector("#by-operator .chart")?.assayChart);
+    await page.waitForSelector("#model-graph[data-drawn]");
     const elements = await page.evaluate(() => document.querySelectorAll("*").length);
     const size = statSync(w.path("large.html")).size;
     const took = Date.now() - began;
