@@ -65,13 +65,13 @@ static int rescue(const cli_args *a, const assay_result *result, const assay_rec
     assay_error err;
     cli_complain(why);
     if (why->code != ASSAY_ERR_SYSTEM || !assay_store_is_remote(a->history.db))
-        return why->code;
+        return (int)why->code;
     file_of_unsaved(path);
     if (!write_unsaved(result, o, path, &err))
         return cli_complain(&err);
     fprintf(stderr, "assay: the result is in %s. Store it with `assay history import %s%s`.\n",
             path, path, a->history.db ? " --db DATABASE" : "");
-    return why->code;
+    return (int)why->code;
 }
 
 int cli_keep(const cli_args *a, assay_store *store, const assay_result *result)

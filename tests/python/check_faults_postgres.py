@@ -22,7 +22,7 @@ def server(*words: str) -> Tuple[int, str]:
     return done.returncode, done.stdout.strip()
 
 
-def run(program: str, folder: str, *words: str, **more: str) -> subprocess.CompletedProcess:
+def run(program: str, folder: str, *words: str, **more: str) -> "subprocess.CompletedProcess[str]":
     env: Dict[str, str] = {**os.environ, "ASSAY_DB_WAIT": "10", **more}
     return subprocess.run(
         [program, *words], cwd=folder, env=env, capture_output=True, text=True, check=False

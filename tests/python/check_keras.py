@@ -18,7 +18,7 @@ import tempfile
 from typing import Any, List
 
 try:
-    import h5py  # noqa: F401
+    import h5py  # type: ignore[import]
     import numpy as np
     import onnx
 except ImportError as missing:

@@ -25,6 +25,10 @@ passed = 0
 failed: List[str] = []
 
 
+def same(two: List[pathlib.Path]) -> bool:
+    return filecmp.cmp(two[0], two[1], shallow=False)
+
+
 def check(what: str, good: bool) -> None:
     global passed
     passed += good
@@ -85,7 +89,7 @@ def compile_sample(build: pathlib.Path, both: List[pathlib.Path]) -> None:
                     words[words.index(option) + 1] = str(out) + ".d"
             run(words, there)
             objects.append(out)
-        check(name, filecmp.cmp(*objects, shallow=False))
+        check(name, same(objects))
 
 
 def build_page(both: List[pathlib.Path]) -> None:
@@ -93,7 +97,7 @@ def build_page(both: List[pathlib.Path]) -> None:
         return
     for copy in both:
         run(["node", str(copy / "web/build.mjs"), str(copy / "page")], copy)
-    check("page", filecmp.cmp(*(copy / "page" / "page.html" for copy in both), shallow=False))
+    check("page", same([copy / "page" / "page.html" for copy in both]))
 
 
 def build_all(both: List[pathlib.Path]) -> None:
@@ -106,7 +110,7 @@ def build_all(both: List[pathlib.Path]) -> None:
     share = [f"share/{p.name}" for p in sorted((outputs[0] / "share").iterdir())]
     for name in [*RESULTS, *share]:
         if (outputs[0] / name).exists():
-            check(name, filecmp.cmp(*(o / name for o in outputs), shallow=False))
+            check(name, same([o / name for o in outputs]))
 
 
 def main() -> int:

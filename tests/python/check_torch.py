@@ -74,7 +74,10 @@ def profile(path: str, *options: str) -> Dict[str, Any]:
         [ASSAY, "graph", path, "--json", *options], capture_output=True, text=True
     )
     check(path, done.returncode == 0, done.stderr)
-    return json.loads(done.stdout) if done.returncode == 0 else {"config": {}, "architecture": {}}
+    if done.returncode:
+        return {"config": {}, "architecture": {}}
+    found: Dict[str, Any] = json.loads(done.stdout)
+    return found
 
 
 def hollow(state: Dict[str, Any]) -> Dict[str, Any]:
@@ -100,8 +103,8 @@ def builders() -> Dict[str, Any]:
     return {k: v for k, v in found.items() if EVERY or k in CHOICE}
 
 
-def make(name: str, function: Any) -> Optional[Any]:
-    options = {} if name.startswith("raft") else {"num_classes": CLASSES}
+def make(name: str, function: Any) -> Any:
+    options: Dict[str, Any] = {} if name.startswith("raft") else {"num_classes": CLASSES}
     if "weights_backbone" in inspect.signature(function).parameters:
         options["weights_backbone"] = None
     if name in ("googlenet", "inception_v3"):
@@ -232,7 +235,7 @@ def sequences() -> Dict[str, Any]:
     }
 
 
-class Net(nn.Module):
+class Net(nn.Module):  # type: ignore[misc]
     def __init__(self) -> None:
         super().__init__()
         self.part = nn.Linear(3, 4)

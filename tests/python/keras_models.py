@@ -10,7 +10,7 @@ import json
 import zipfile
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
-import h5py
+import h5py  # type: ignore[import]
 import numpy as np
 
 Array = Any
@@ -90,7 +90,7 @@ class Maker:
 
     def depthwise(self, size: int, inputs: int, times: int = 1, **more: Any) -> Layer:
         k, b = self.some(size, size, inputs, times), self.some(inputs * times)
-        config = dict(name=self.name("depthwise_conv2d"), kernel_size=[size, size], strides=[1, 1])
+        config: Dict[str, Any] = dict(name=self.name("depthwise_conv2d"), kernel_size=[size, size], strides=[1, 1])
         config.update(padding="same", depth_multiplier=times, dilation_rate=[1, 1], use_bias=True)
         config.update(activation="linear", **more)
         return Layer(
@@ -153,7 +153,7 @@ class Maker:
 
         def run(x: Array) -> Array:
             fill = -np.inf if kind == "max" else np.nan
-            how = np.max if kind == "max" else np.nanmean
+            how: Any = np.max if kind == "max" else np.nanmean
             return how(
                 windows(x, [size, size], [stride, stride], [1, 1], padding, fill), axis=(1, 2)
             )

@@ -650,7 +650,7 @@ bool nc_crop_of(const nc_op *o, int64_t *start, int64_t *size)
         start[at] = from;
         if (like && like->rank == x->rank && k < 2)
             size[at] = like->d[at];
-        else if (want != NC_UNSET && want > 0)
+        else if (want > 0)
             size[at] = want;
         else if (x->d[at] >= 0)
             size[at] = x->d[at] - from - nc_int(o, behind[k], 0);
