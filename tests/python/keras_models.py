@@ -90,7 +90,8 @@ class Maker:
 
     def depthwise(self, size: int, inputs: int, times: int = 1, **more: Any) -> Layer:
         k, b = self.some(size, size, inputs, times), self.some(inputs * times)
-        config: Dict[str, Any] = dict(name=self.name("depthwise_conv2d"), kernel_size=[size, size], strides=[1, 1])
+        config: Dict[str, Any] = dict(name=self.name("depthwise_conv2d"))
+        config.update(kernel_size=[size, size], strides=[1, 1])
         config.update(padding="same", depth_multiplier=times, dilation_rate=[1, 1], use_bias=True)
         config.update(activation="linear", **more)
         return Layer(
