@@ -176,7 +176,7 @@ static assay_status repeat_error(answer_head *head, assay_error *err)
 }
 
 /* The text goes to `out`. */
-static assay_status read_answer(watched *w, int status, const confined_call *call, sbuf *out,
+static assay_status read_answer(watched *w, int status, confined_call *call, sbuf *out,
                                 assay_error *err)
 {
     char name[FILE_SHOWN];
@@ -191,7 +191,7 @@ static assay_status read_answer(watched *w, int status, const confined_call *cal
         return err_fail(err, ASSAY_ERR_USAGE,
                         "%s: --sandbox allows reading the model's folder only, and the analysis "
                         "needs %s. Leave out --sandbox if you trust the model.",
-                        name, file_shown(call->policy.refused.p, (char[FILE_SHOWN]){0}));
+                        name, file_shown(sbuf_cstr(&call->policy.refused), (char[FILE_SHOWN]){0}));
     sbuf_put(out, w->got.p + sizeof head, (size_t)head.n);
     if (out->failed)
         return err_no_memory(err);

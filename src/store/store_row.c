@@ -142,7 +142,7 @@ str store_base(str model, store_base_text room)
     uint32_t from = model.n;
     while (from && model.p[from - 1] != '/')
         from--;
-    str base = {model.p + from, model.n - from};
+    str base = {model.n ? model.p + from : model.p, model.n - from};
     if (base.n <= STORE_BASE_BYTES)
         return base;
     store_digest(base, room);

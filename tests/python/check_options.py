@@ -504,6 +504,14 @@ PAIRS = {
         "60", base=["lenet", *RUN], seen=lambda a, b: a.code == b.code and wide(b.out) < wide(a.out)
     ),
     "map models": Sample("resnet34,lenet", base=["--hardware", "t4"]),
+    "map runtime": Sample("eager"),
+    "layers top": Sample(
+        "1", base=["lenet", *RUN], seen=lambda a, b: "Slowest 1 of" in b.out and b.code == 0
+    ),
+    "models task": Sample("detection"),
+    "models hardware": Sample("a100-80", base=["--task", "classification", "--hardware", "t4"]),
+    "models runtime": Sample("eager", base=["--task", "classification", "--hardware", "t4"]),
+    "models budget": Sample("latency:1ms", base=["--task", "classification", "--hardware", "t4"]),
     "map dim": Sample("sequence=64", base=[SMALL, "--hardware", "t4"]),
     "map strict": Sample(base=[SMALL, "--hardware", "t4"], seen=exits(4)),
     "map batch-sizes": Sample("3"),
@@ -644,6 +652,9 @@ HIDDEN = {
         f"load {o}": "tests/cli/check_load.py shows it"
         for o in "curve rates trace speed requests body header-file insecure cacert cgroup".split()
     },
+    "map fit": "the case map_fit shows it",
+    "history keep": "test_store and the case history_server show it",
+    "history keep-tagged": "test_store and the case history_server show it",
     "fuse threads": "the graph that the engine writes does not depend on it",
     **{
         f"{c} {o}": "the result does not tell; bench shows it"
