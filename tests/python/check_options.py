@@ -508,7 +508,7 @@ PAIRS = {
     "layers top": Sample(
         "1", base=["lenet", *RUN], seen=lambda a, b: "Slowest 1 of" in b.out and b.code == 0
     ),
-    "models task": Sample("detection"),
+    "models task": Sample("detection", base=["resnet"]),
     "models hardware": Sample("a100-80", base=["--task", "classification", "--hardware", "t4"]),
     "models runtime": Sample("eager", base=["--task", "classification", "--hardware", "t4"]),
     "models budget": Sample("latency:1ms", base=["--task", "classification", "--hardware", "t4"]),
