@@ -85,12 +85,12 @@ static void add_model(cli_table *t, const assay_model_info *m)
     cli_table_add(t, m->task);
 }
 
-static int put_all(const char *pattern, bool json, cli_table *t, int *shown)
+static int put_all(const char *pattern, const char *task, bool json, cli_table *t, int *shown)
 {
     assay_model_info m = {.size = sizeof m};
     assay_error err;
     for (size_t i = 0; assay_model_at(i, &m); i++) {
-        if (!matches(&m, pattern))
+        if (!matches(&m, pattern) || (task && *task && strcasecmp(m.task, task) != 0))
             continue;
         if (assay_model_cost(i, &m, &err) != ASSAY_OK)
             return cli_complain(&err);
@@ -221,7 +221,7 @@ static int run_models(cli_args *args)
     const char *task = assay_options_get(args->options, "task");
     const char *hardware = assay_options_get(args->options, "hardware");
     const char *budget = assay_options_get(args->options, "budget");
-    const char *pattern = args->n_words ? args->words[0] : task && *task ? task : NULL;
+    const char *pattern = args->n_words ? args->words[0] : NULL;
     int json = cli_as_json(args), shown = 0;
     cli_table t;
     if (hardware && *hardware && task && *task)
@@ -233,7 +233,7 @@ static int run_models(cli_args *args)
     if (json)
         puts("[");
     cli_table_begin(&t, model_columns, sizeof model_columns / sizeof *model_columns);
-    int code = put_all(pattern, json, &t, &shown);
+    int code = put_all(pattern, task, json, &t, &shown);
     int printed = cli_table_print(&t);
     code = code ? code : printed;
     if (json)
@@ -241,8 +241,8 @@ static int run_models(cli_args *args)
     assay_error err = {0};
     if (code == ASSAY_OK && shown == 0)
         return cli_complain_text(ASSAY_ERR_USAGE,
-                                 "no built-in model, family or task matches '%.100s'. %s", pattern,
-                                 nearest(pattern, &err));
+                                 "no built-in model, family or task matches '%.100s'. %s",
+                                 pattern ? pattern : task, nearest(pattern ? pattern : task, &err));
     return code;
 }
 
