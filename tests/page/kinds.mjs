@@ -420,9 +420,9 @@ test("the summary for notebooks says what the page's summary says", async (w) =>
     });
     put(w, "sd.json", w.json("pipeline", "sd21"));
     put(w, "lm.json", w.json("pipeline", "llama-3.1-8b"));
-    w.assay("resnet50", "-q", "-o", "static.json");
+    w.assay("resnet50", "-q", "-o", "counted.json");
     w.assay("resnet50", "--lens", "fvcore", "-q", "-o", "lens.json");
-    for (const name of ["static", "lens", "run", "sd", "lm"]) {
+    for (const name of ["counted", "lens", "run", "sd", "lm"]) {
         w.assay("report", `${name}.json`, "-q", "-o", `${name}.html`, "-o", `${name}.summary.html`);
         const page = await w.page(w.path(`${name}.html`));
         const ours = await facts(page, "#summary");
