@@ -27,10 +27,11 @@ typedef struct weight_item {
     int rank;
     const int64_t *dims;
     uint64_t n_elems, size_bytes;
-    uint64_t offset;        /* of its first element in the file; with `entry` in the entry */
-    uint64_t entry;         /* of an entry of a zip archive: where its header lies, plus 1; or 0 */
-    bool placed;            /* offset is set */
-    const int64_t *strides; /* in elements; NULL: one after the other */
+    uint64_t offset; /* of its first element in the file; with `entry` in the entry */
+    uint64_t entry;  /* of an entry of a zip archive: where its header lies, plus 1; or 0 */
+    uint64_t packed, unpacked; /* bytes of that entry where it is deflated; or 0 */
+    bool placed;               /* offset is set */
+    const int64_t *strides;    /* in elements; NULL: one after the other */
     uint32_t file;
 } weight_item;
 

@@ -15,6 +15,10 @@
 typedef struct bound_file {
     const char *path;
     source *src; /* NULL until it is needed */
+    bool borrowed;
+    uint64_t entry;   /* of the deflated entry that is unpacked now, plus 1; or 0 */
+    source *unpacked; /* its bytes */
+    uint8_t *unpacked_bytes;
 } bound_file;
 
 typedef struct bound_files {
@@ -26,6 +30,7 @@ typedef struct bound {
     ir_maker maker;
     bound_file *file;
     uint64_t entry, offset; /* as in weight_item */
+    uint64_t packed, unpacked;
     ir_dtype from, to;
     int rank;
     const int64_t *dims, *strides; /* in elements; strides NULL: one after the other */
@@ -33,10 +38,43 @@ typedef struct bound {
 
 /* ---- reading ---- */
 
+static void forget_unpacked(bound_file *f)
+{
+    source_close(f->unpacked);
+    free(f->unpacked_bytes);
+    f->unpacked = NULL;
+    f->unpacked_bytes = NULL;
+    f->entry = 0;
+}
+
+/* One deflated entry at a time is in memory. */
+static assay_status unpack_bound(const bound *w, assay_error *err)
+{
+    bound_file *f = w->file;
+    const zip_entry e = {
+        .header = w->entry - 1, .packed = w->packed, .size = w->unpacked, .method = ZIP_DEFLATED};
+    if (f->entry == w->entry)
+        return ASSAY_OK;
+    forget_unpacked(f);
+    if (e.size > ZIP_MAX_UNPACKED)
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                        "a compressed tensor of more than 512 MiB. Save the file again without "
+                        "compression.");
+    f->unpacked_bytes = memory_alloc((size_t)e.size + 1);
+    if (!f->unpacked_bytes)
+        return err_no_memory(err);
+    TRY(zip_unpack_into(f->src, &e, f->unpacked_bytes, err));
+    TRY(source_memory(f->unpacked_bytes, e.size, &f->unpacked, err));
+    f->entry = w->entry;
+    return ASSAY_OK;
+}
+
 static assay_status open_bound(bound *w, assay_error *err)
 {
     if (!w->file->src)
         TRY(source_open(w->file->path, &w->file->src, err));
+    if (w->packed)
+        return unpack_bound(w, err);
     if (w->entry) {
         cursor c;
         const zip_entry e = {.header = w->entry - 1, .packed = 0};
@@ -45,6 +83,11 @@ static assay_status open_bound(bound *w, assay_error *err)
         w->entry = 0;
     }
     return ASSAY_OK;
+}
+
+static source *source_of(const bound *w)
+{
+    return w->packed ? w->file->unpacked : w->file->src;
 }
 
 static uint64_t place_of(const bound *w, uint64_t element)
@@ -63,7 +106,7 @@ static assay_status read_elements(bound *w, uint64_t first, uint64_t n, uint8_t 
 {
     uint64_t size = ir_dtype_bytes(w->from, 1);
     if (!w->strides)
-        return source_read(w->file->src, w->offset + first * size, buf, n * size, err);
+        return source_read(source_of(w), w->offset + first * size, buf, n * size, err);
     uint64_t low = UINT64_MAX, high = 0;
     for (uint64_t i = 0; i < n; i++) {
         uint64_t at = place_of(w, first + i);
@@ -71,7 +114,7 @@ static assay_status read_elements(bound *w, uint64_t first, uint64_t n, uint8_t 
         high = at > high ? at : high;
     }
     uint8_t *span = memory_zeroed((size_t)(high - low + 1), (size_t)size);
-    assay_status s = span ? source_read(w->file->src, w->offset + low * size, span,
+    assay_status s = span ? source_read(source_of(w), w->offset + low * size, span,
                                         (high - low + 1) * size, err)
                           : err_no_memory(err);
     for (uint64_t i = 0; s == ASSAY_OK && i < n; i++)
@@ -118,8 +161,11 @@ static assay_status read_inline(void *ctx, const ir_tensor *t, void *buf, assay_
 static void close_files(void *ctx)
 {
     bound_files *f = ctx;
-    for (uint32_t i = 0; i < f->n; i++)
-        source_close(f->list[i].src);
+    for (uint32_t i = 0; i < f->n; i++) {
+        forget_unpacked(&f->list[i]);
+        if (!f->list[i].borrowed)
+            source_close(f->list[i].src);
+    }
 }
 
 /* ---- binding ---- */
@@ -152,7 +198,8 @@ bool weights_bind(ir_model *m, struct bound_files *files, const weight_item *x, 
     ir_value *v = ir_value_at(m, value);
     const ir_tensor *t = v->constant;
     ir_dtype from = ir_dtype_by_name(x->stored);
-    if (!can_bind(x, t, from) || !files->list[x->file].path)
+    const bound_file *file = &files->list[x->file];
+    if (!can_bind(x, t, from) || (!file->path && !file->src))
         return true;
     bool turned = v->flags & IR_VALUE_TRANSPOSED;
     bound *w = ARENA_NEW(m->arena, bound);
@@ -163,6 +210,8 @@ bool weights_bind(ir_model *m, struct bound_files *files, const weight_item *x, 
                  .file = &files->list[x->file],
                  .entry = x->entry,
                  .offset = x->offset,
+                 .packed = x->packed,
+                 .unpacked = x->unpacked,
                  .from = from,
                  .to = t->dtype,
                  .rank = t->rank,

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/inflate.h"
 #include "base/num.h"
 
 enum {
@@ -37,18 +38,20 @@ static assay_status fail_zip(assay_error *err, uint64_t at, const char *what)
 /* ---- the end of the directory ---- */
 
 typedef struct directory_place {
+    uint64_t start, size; /* the archive within the source */
     uint64_t entries, bytes, at;
 } directory_place;
 
 /* The record at the end of the file; a comment of up to 64 KiB may follow it. */
-static assay_status find_end(source *src, uint64_t *at, uint8_t end[END_BYTES], assay_error *err)
+static assay_status find_end(source *src, const directory_place *d, uint64_t *at,
+                             uint8_t end[END_BYTES], assay_error *err)
 {
-    uint64_t size = source_size(src),
+    uint64_t size = d->size,
              least = size > END_COMMENT + END_BYTES ? size - END_COMMENT - END_BYTES : 0;
     if (size < END_BYTES)
         return fail_zip(err, size, "truncated");
     for (uint64_t pos = size - END_BYTES + 1; pos-- > least;) {
-        TRY(source_read(src, pos, end, END_BYTES, err));
+        TRY(source_read(src, d->start + pos, end, END_BYTES, err));
         *at = pos;
         if (little(end, 4) == MAGIC_END && pos + END_BYTES + little(end + 20, 2) <= size)
             return ASSAY_OK;
@@ -62,13 +65,17 @@ static assay_status read_end64(source *src, uint64_t end_at, directory_place *d,
     uint8_t locator[LOCATOR_BYTES], end[END64_BYTES];
     if (end_at < LOCATOR_BYTES)
         return ASSAY_OK;
-    TRY(source_read(src, end_at - LOCATOR_BYTES, locator, sizeof locator, err));
+    TRY(source_read(src, d->start + end_at - LOCATOR_BYTES, locator, sizeof locator, err));
     if (little(locator, 4) != MAGIC_LOCATOR)
         return ASSAY_OK;
-    TRY(source_read(src, little(locator + 8, 8), end, sizeof end, err));
+    if (little(locator + 8, 8) > d->size)
+        return fail_zip(err, end_at, "no zip64 record where it should be");
+    TRY(source_read(src, d->start + little(locator + 8, 8), end, sizeof end, err));
     if (little(end, 4) != MAGIC_END64)
         return fail_zip(err, little(locator + 8, 8), "no zip64 record where it should be");
-    *d = (directory_place){little(end + 32, 8), little(end + 40, 8), little(end + 48, 8)};
+    d->entries = little(end + 32, 8);
+    d->bytes = little(end + 40, 8);
+    d->at = little(end + 48, 8);
     return ASSAY_OK;
 }
 
@@ -76,10 +83,12 @@ static assay_status find_directory(source *src, directory_place *d, assay_error 
 {
     uint8_t end[END_BYTES];
     uint64_t at = 0;
-    TRY(find_end(src, &at, end, err));
+    TRY(find_end(src, d, &at, end, err));
     if (little(end + 4, 2) != 0)
         return err_fail_at(err, ASSAY_ERR_UNSUPPORTED, at, "zip archive in several parts");
-    *d = (directory_place){little(end + 10, 2), little(end + 12, 4), little(end + 16, 4)};
+    d->entries = little(end + 10, 2);
+    d->bytes = little(end + 12, 4);
+    d->at = little(end + 16, 4);
     TRY(read_end64(src, at, d, err));
     if (d->entries > ZIP_MAX_ENTRIES || d->bytes > ZIP_MAX_DIRECTORY)
         return fail_zip(err, at, "more than 1,048,576 entries or a directory above 128 MiB");
@@ -109,7 +118,7 @@ static bool read_extra64(zip_entry *e, const uint8_t *p, uint64_t n)
     return true;
 }
 
-static assay_status read_entry(cursor *c, arena *a, zip_directory *z)
+static assay_status read_entry(cursor *c, arena *a, uint64_t start, zip_directory *z)
 {
     uint8_t head[ENTRY_BYTES], *extra;
     uint64_t at = c->pos;
@@ -131,24 +140,33 @@ static assay_status read_entry(cursor *c, arena *a, zip_directory *z)
         return c->err->code;
     if (little(head + 8, 2) & FLAG_ENCRYPTED)
         return err_fail_at(c->err, ASSAY_ERR_UNSUPPORTED, at, "zip archive: encrypted");
-    if (!read_extra64(&e, extra, n_extra))
+    if (!read_extra64(&e, extra, n_extra) || e.header > UINT64_MAX - start)
         return fail_zip(c->err, at, "damaged directory");
+    e.header += start;
     if (!map_put(&z->by_name, e.name, z->entries.n) || !VEC_ADD(a, &z->entries, e))
         return err_no_memory(c->err);
     return ASSAY_OK;
 }
 
-assay_status zip_read(source *src, arena *a, zip_directory *out, assay_error *err)
+assay_status zip_read_within(source *src, uint64_t at, uint64_t size, arena *a, zip_directory *out,
+                             assay_error *err)
 {
-    directory_place d = {0};
+    directory_place d = {.start = at, .size = size};
     *out = (zip_directory){0};
     TRY(find_directory(src, &d, err));
     if (!map_init(&out->by_name, a, (uint32_t)d.entries))
         return err_no_memory(err);
-    cursor c = cursor_at(src, d.at, d.bytes, err);
+    if (d.at > size || d.bytes > size - d.at)
+        return fail_zip(err, at, "its directory lies outside of it");
+    cursor c = cursor_at(src, at + d.at, d.bytes, err);
     for (uint64_t i = 0; i < d.entries; i++)
-        TRY(read_entry(&c, a, out));
+        TRY(read_entry(&c, a, at, out));
     return ASSAY_OK;
+}
+
+assay_status zip_read(source *src, arena *a, zip_directory *out, assay_error *err)
+{
+    return zip_read_within(src, 0, source_size(src), a, out, err);
 }
 
 const zip_entry *zip_find(const zip_directory *z, str name)
@@ -157,16 +175,56 @@ const zip_entry *zip_find(const zip_directory *z, str name)
     return at == MAP_NONE ? NULL : &z->entries.items[at];
 }
 
-assay_status zip_open(source *src, const zip_entry *e, cursor *out, assay_error *err)
+/* Its bytes as they lie in the file. */
+static assay_status open_packed(source *src, const zip_entry *e, cursor *out, assay_error *err)
 {
     uint8_t head[HEADER_BYTES];
-    if (e->method != 0)
-        return err_fail_node(err, ASSAY_ERR_UNSUPPORTED, e->name.p,
-                             "zip archive: '" STR_FMT "' is compressed", STR_ARG(e->name));
     TRY(source_read(src, e->header, head, sizeof head, err));
     if (little(head, 4) != MAGIC_HEADER)
         return fail_zip(err, e->header, "no entry where the directory says");
     *out = cursor_at(src, e->header + HEADER_BYTES + little(head + 26, 2) + little(head + 28, 2),
                      e->packed, err);
     return cursor_ok(out) ? ASSAY_OK : err->code;
+}
+
+static assay_status fail_method(const zip_entry *e, const char *what, assay_error *err)
+{
+    return err_fail_node(err, ASSAY_ERR_UNSUPPORTED, e->name.p, "zip archive: '" STR_FMT "' %s",
+                         STR_ARG(e->name), what);
+}
+
+assay_status zip_open(source *src, const zip_entry *e, cursor *out, assay_error *err)
+{
+    if (e->method != ZIP_STORED)
+        return fail_method(e, "is compressed", err);
+    return open_packed(src, e, out, err);
+}
+
+assay_status zip_unpack_into(source *src, const zip_entry *e, void *buf, assay_error *err)
+{
+    cursor c;
+    if (e->method != ZIP_STORED && e->method != ZIP_DEFLATED)
+        return fail_method(e, "is compressed by another method than deflate", err);
+    TRY(open_packed(src, e, &c, err));
+    if (e->method == ZIP_DEFLATED)
+        return inflate_raw(&c, buf, e->size, err);
+    if (e->size != e->packed)
+        return fail_zip(err, e->header, "a stored entry of two sizes");
+    cursor_copy(&c, buf, e->size);
+    return cursor_ok(&c) ? ASSAY_OK : err->code;
+}
+
+assay_status zip_unpack(source *src, const zip_entry *e, uint64_t most, arena *a, str *out,
+                        assay_error *err)
+{
+    char *p = NULL;
+    if (e->size > most || e->size > ZIP_MAX_UNPACKED)
+        return fail_method(e, "is too large to be unpacked", err);
+    if (e->size / INFLATE_MOST > e->packed)
+        return fail_zip(err, e->header, "an entry is larger than its data can make");
+    p = arena_alloc(a, (size_t)e->size + 1);
+    if (!p)
+        return err_no_memory(err);
+    *out = (str){p, (uint32_t)e->size};
+    return zip_unpack_into(src, e, p, err);
 }

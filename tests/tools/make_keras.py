@@ -3,6 +3,7 @@
 
     make_keras.py FOLDER
 
+packed.keras           tiny.keras with every entry compressed
 tiny.h5, tiny.keras    a convolution, normalisation and a dense layer, of Keras 2 and Keras 3
 latest.h5              the same by libver='latest': superblock 3, links in object headers
 chunked.h5             one weight in compressed chunks, one with its bytes the other way round
@@ -14,6 +15,7 @@ graph_3.json           Keras 3: operations, a frozen layer, an open length
 import json
 import os
 import sys
+import zipfile
 from typing import Any, Dict, List
 
 import h5py
@@ -194,6 +196,12 @@ def write_chunked(path: str) -> None:
         group.create_dataset("kernel:0", data=kernel.astype(">f4"), dtype=np.dtype(">f4"))
 
 
+def deflate(plain: str, packed: str) -> None:
+    with zipfile.ZipFile(plain) as old, zipfile.ZipFile(packed, "w") as new:
+        for entry in old.infolist():
+            new.writestr(zipfile.ZipInfo(entry.filename), old.read(entry), zipfile.ZIP_DEFLATED)
+
+
 def main() -> None:
     folder = sys.argv[1]
     shape, layers = tiny()
@@ -203,6 +211,7 @@ def main() -> None:
 
     km.write_h5(path("tiny.h5"), shape, layers)
     km.write_keras(path("tiny.keras"), shape, layers)
+    deflate(path("tiny.keras"), path("packed.keras"))
     km.write_h5(path("latest.h5"), shape, layers, libver="latest")
     km.write_h5(path("weights.h5"), shape, layers, whole_model=False)
     write_chunked(path("chunked.h5"))

@@ -8,6 +8,7 @@ import json
 import os
 import pickle
 import sys
+import zipfile
 from collections import OrderedDict
 
 import torch
@@ -55,10 +56,18 @@ def shards(state, folder):
         json.dump({"model_type": "unheard-of"}, f)
 
 
+def deflate(path, packed):
+    """The same archive with every entry compressed."""
+    with zipfile.ZipFile(path) as plain, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as out:
+        for entry in plain.infolist():
+            out.writestr(zipfile.ZipInfo(entry.filename), plain.read(entry), zipfile.ZIP_DEFLATED)
+
+
 def main(folder):
     model = network()
     state = model.state_dict()
     torch.save(state, f"{folder}/state.pth")
+    deflate(f"{folder}/state.pth", f"{folder}/packed.pth")
     torch.save(state, f"{folder}/legacy.pth", _use_new_zipfile_serialization=False)
     torch.save(model, f"{folder}/module.pt")
     tied = OrderedDict(state)

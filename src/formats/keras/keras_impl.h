@@ -84,6 +84,7 @@ typedef struct keras_reader {
     unsigned depth;
     uint32_t n_calls;
     uint64_t n_looks; /* at weights, for layers that no row explains */
+    source *unpacked; /* compressed weights of a .keras file, or NULL */
 } keras_reader;
 
 /* One call of a layer on its way into the graph. */

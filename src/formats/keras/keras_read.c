@@ -248,16 +248,24 @@ static const zip_entry *find_entry(const zip_directory *z, const char *name)
 static assay_status read_metadata(keras_reader *r, const zip_directory *z)
 {
     const zip_entry *e = find_entry(z, "metadata.json");
-    cursor c;
     str text;
     json_value v = {0};
-    if (!e || e->method != 0)
+    if (!e)
         return ASSAY_OK;
-    TRY(zip_open(r->f.src, e, &c, r->f.err));
-    TRY(read_text(r, c.pos, cursor_left(&c), &text));
+    TRY(zip_unpack(r->f.src, e, KERAS_MAX_JSON, r->a, &text, r->f.err));
     TRY(parse_config(r, text, "metadata.json", &v));
     take_version(r, keras_word(&v, "keras_version", ""));
     return ASSAY_OK;
+}
+
+/* Compressed weights are unpacked into memory, which is the model's source from then on. */
+static assay_status open_packed_weights(keras_reader *r, const zip_entry *weights)
+{
+    str bytes;
+    TRY(zip_unpack(r->f.src, weights, ZIP_MAX_UNPACKED, r->f.m->arena, &bytes, r->f.err));
+    TRY(source_memory(bytes.p, bytes.n, &r->unpacked, r->f.err));
+    r->f.src = r->unpacked;
+    return open_weights(r, 0, bytes.n);
 }
 
 static assay_status read_zip(keras_reader *r)
@@ -273,10 +281,11 @@ static assay_status read_zip(keras_reader *r)
                         "a zip archive without config.json: no model of Keras. Unpack it and use "
                         "the model file inside.");
     TRY(read_metadata(r, &z));
-    TRY(zip_open(r->f.src, config, &c, r->f.err));
-    TRY(read_text(r, c.pos, cursor_left(&c), &text));
+    TRY(zip_unpack(r->f.src, config, KERAS_MAX_JSON, r->a, &text, r->f.err));
     TRY(parse_model(r, text, "config.json"));
-    if (weights) {
+    if (weights && weights->method != ZIP_STORED) {
+        TRY(open_packed_weights(r, weights));
+    } else if (weights) {
         TRY(zip_open(r->f.src, weights, &c, r->f.err));
         TRY(open_weights(r, c.pos, cursor_left(&c)));
     }
@@ -320,5 +329,8 @@ assay_status keras_read(source *src, const char *path, size_t limit, ir_model **
     if (status == ASSAY_OK)
         status = read_form(&r, path);
     r.f.err = err;
-    return foreign_done(&r.f, status, out);
+    status = foreign_done(&r.f, status, out);
+    if (r.unpacked)
+        source_close(status == ASSAY_OK ? src : r.unpacked);
+    return status;
 }

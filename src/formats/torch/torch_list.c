@@ -162,7 +162,9 @@ static assay_status check_storage(walker *w, const pickle_value *id, unsigned bi
     e = e ? e : zip_find(f->zip, constant);
     if (!e)
         return fail_tensor(w, "has no storage in the archive");
-    item->entry = e->method == 0 ? e->header + 1 : 0;
+    item->entry = e->method == ZIP_STORED || e->method == ZIP_DEFLATED ? e->header + 1 : 0;
+    item->packed = e->method == ZIP_DEFLATED ? e->packed : 0;
+    item->unpacked = e->method == ZIP_DEFLATED ? e->size : 0;
     return e->size >= n * bits / 8 ? ASSAY_OK : fail_tensor(w, "has a storage that is too short");
 }
 

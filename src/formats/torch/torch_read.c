@@ -25,6 +25,19 @@ static assay_status list_pickle(torch_file *f, cursor *c, str prefix)
 
 /* ---- zip ---- */
 
+/* A deflated pickle is unpacked; its cursor is over that memory. */
+static assay_status list_packed(torch_file *f, const zip_entry *e, str prefix)
+{
+    str bytes;
+    source *own = NULL;
+    TRY(zip_unpack(f->src, e, ZIP_MAX_UNPACKED, f->scratch, &bytes, f->err));
+    TRY(source_memory(bytes.p, bytes.n, &own, f->err));
+    cursor c = cursor_at(own, 0, bytes.n, f->err);
+    assay_status s = list_pickle(f, &c, prefix);
+    source_close(own);
+    return s;
+}
+
 static assay_status list_entry(torch_file *f, const char *name, str prefix, bool *there)
 {
     cursor c;
@@ -33,6 +46,8 @@ static assay_status list_entry(torch_file *f, const char *name, str prefix, bool
     *there = e != NULL;
     if (!e)
         return ASSAY_OK;
+    if (e->method != ZIP_STORED)
+        return list_packed(f, e, prefix);
     TRY(zip_open(f->src, e, &c, f->err));
     return list_pickle(f, &c, prefix);
 }

@@ -95,6 +95,7 @@ static void every_form_gives_the_same_model(void **state)
     (void)state;
     check_tiny("tests/data/keras/tiny.h5");
     check_tiny("tests/data/keras/tiny.keras");
+    check_tiny("tests/data/keras/packed.keras");
     check_tiny("tests/data/keras/latest.h5");
     check_tiny("tests/data/keras/weights.json");
     check_tiny("tests/data/keras/weights.h5"); /* with the architecture beside it */
@@ -336,6 +337,7 @@ static void survives_damage(void **state)
     (void)state;
     survives_damage_of("tests/data/keras/tiny.h5", 0xff);
     survives_damage_of("tests/data/keras/tiny.keras", 0x01);
+    survives_damage_of("tests/data/keras/packed.keras", 0x01);
     survives_damage_of("tests/data/keras/latest.h5", 0x80);
     survives_damage_of("tests/data/keras/graph_2.json", 0x01);
     survives_damage_of("tests/data/keras/graph_3.json", 0xff);

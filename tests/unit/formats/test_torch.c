@@ -44,7 +44,8 @@ static sums sum_up(const weight_set *w)
 
 static void every_form_gives_the_same_tensors(void **state)
 {
-    static const char *const names[] = {"state.pth", "legacy.pth", "module.pt", "script.pt"};
+    static const char *const names[] = {"state.pth", "legacy.pth", "module.pt", "script.pt",
+                                        "packed.pth"};
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         arena *a = arena_new(LIMIT);
@@ -132,7 +133,8 @@ static assay_status read_damaged(const void *bytes, size_t n)
 
 static void damage_of_every_byte_has_a_status(void **state)
 {
-    static const char *const names[] = {FOLDER "state.pth", FOLDER "legacy.pth", FOLDER "tied.pt"};
+    static const char *const names[] = {FOLDER "state.pth", FOLDER "legacy.pth", FOLDER "tied.pt",
+                                        FOLDER "packed.pth"};
     static const uint8_t other[] = {0, 0x7f, 0xff};
     (void)state;
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
