@@ -11,6 +11,7 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -22,25 +23,28 @@
 enum { GATES = 4096 }; /* descriptors that can have one */
 
 typedef struct gate {
-    bool on;
+    atomic_bool on;
     uint64_t left; /* bytes of the checked request that the library has not read */
 } gate;
 
-/* By descriptor. One thread at a time uses a connection: the listener until it hands it over, then its own. */
+/* By descriptor. One thread at a time uses a connection: the listener until it hands it over, then its own. `on` orders
+ * the last use of a descriptor before the first of the connection that gets the same number. */
 static gate gates[GATES];
 
 bool gate_open(int fd)
 {
     if (fd < 0 || fd >= GATES)
         return false;
-    gates[fd] = (gate){.on = true};
+    atomic_exchange(&gates[fd].on, false);
+    gates[fd].left = 0;
+    atomic_store(&gates[fd].on, true);
     return true;
 }
 
 void gate_close(int fd)
 {
     if (fd >= 0 && fd < GATES)
-        gates[fd].on = false;
+        atomic_store(&gates[fd].on, false);
 }
 
 static ssize_t receive(int fd, void *buf, size_t n, int flags)
@@ -116,7 +120,7 @@ static ssize_t check_next_head(gate *g, int fd)
 __attribute__((visibility("default"))) ssize_t recv(int fd, void *buf, size_t n, int flags)
 {
     gate *g = fd >= 0 && fd < GATES ? &gates[fd] : NULL;
-    if (!g || !g->on || flags & MSG_PEEK)
+    if (!g || flags & MSG_PEEK || !atomic_load(&g->on))
         return receive(fd, buf, n, flags);
     if (!g->left) {
         ssize_t checked = check_next_head(g, fd);
