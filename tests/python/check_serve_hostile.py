@@ -128,6 +128,10 @@ def add_rows(db: str, names: List[str]) -> None:
             "INSERT INTO runs(model, created, kind) VALUES(CAST(? AS TEXT), 0, 'profile')",
             [(name,) for name in names],
         )
+        c.executemany(
+            "INSERT INTO tallies VALUES('model', CAST(? AS TEXT), '', 1)",
+            [(name,) for name in names],
+        )
     c.close()
 
 
