@@ -7,10 +7,10 @@
 #include "base/json_write.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/limits.h"
 #include "base/utf8.h"
@@ -25,9 +25,12 @@ void json_begin(json_writer *w, sbuf *out, int indent)
 
 static void new_line(json_writer *w)
 {
+    static const char blanks[] = "                                ";
+    int left = w->depth * w->indent, most = (int)sizeof blanks - 1;
     sbuf_putc(w->out, '\n');
-    for (int i = 0; i < w->depth * w->indent; i++)
-        sbuf_putc(w->out, ' ');
+    for (; left > most; left -= most)
+        sbuf_put(w->out, blanks, (size_t)most);
+    sbuf_put(w->out, blanks, (size_t)left);
 }
 
 /* What stands between the last item and the one to come. */
@@ -119,6 +122,27 @@ static bool is_plain(unsigned char c)
     return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
 }
 
+/* How many of the n bytes at p are plain, from the first on: eight at a time while all of them are.
+ * A byte below k borrows into its highest bit when k is taken away; XOR makes a byte that is sought
+ * zero, which is below 1. A borrow that runs on only marks bytes above one that is marked already. */
+static size_t plain_run(const char *p, size_t n)
+{
+    const uint64_t ones = 0x0101010101010101u;
+    size_t i = 0;
+    for (; n - i >= 8; i += 8) {
+        uint64_t x;
+        memcpy(&x, p + i, 8);
+        uint64_t quote = x ^ (ones * '"'), backslash = x ^ (ones * '\\');
+        uint64_t low = ((x - ones * 0x20) & ~x) | ((quote - ones) & ~quote) |
+                       ((backslash - ones) & ~backslash);
+        if ((x | low) & (ones * 0x80))
+            break;
+    }
+    while (i < n && is_plain((unsigned char)p[i]))
+        i++;
+    return i;
+}
+
 /* One character of s at i that is not plain; returns the bytes it took. */
 static unsigned put_special(sbuf *b, str s, uint32_t i)
 {
@@ -137,11 +161,9 @@ static void put_string(sbuf *b, str s)
 {
     sbuf_putc(b, '"');
     for (uint32_t i = 0; i < s.n;) {
-        uint32_t j = i;
-        while (j < s.n && is_plain((unsigned char)s.p[j]))
-            j++;
-        sbuf_put(b, s.p + i, j - i);
-        i = j;
+        uint32_t plain = (uint32_t)plain_run(s.p + i, s.n - i);
+        sbuf_put(b, s.p + i, plain);
+        i += plain;
         if (i < s.n)
             i += put_special(b, s, i);
     }
@@ -164,22 +186,36 @@ void json_key(json_writer *w, const char *key)
     json_key_str(w, str_of(key));
 }
 
-void json_u64(json_writer *w, uint64_t v)
+static void put_integer(sbuf *b, bool negative, uint64_t magnitude)
 {
     char buf[24], *p = buf + sizeof buf;
-    write_separator(w);
     do
-        *--p = (char)('0' + v % 10);
-    while ((v /= 10) != 0);
-    sbuf_put(w->out, p, (size_t)(buf + sizeof buf - p));
+        *--p = (char)('0' + magnitude % 10);
+    while ((magnitude /= 10) != 0);
+    if (negative)
+        *--p = '-';
+    sbuf_put(b, p, (size_t)(buf + sizeof buf - p));
+}
+
+void json_u64(json_writer *w, uint64_t v)
+{
+    write_separator(w);
+    put_integer(w->out, false, v);
 }
 
 void json_i64(json_writer *w, int64_t v)
 {
-    char buf[24];
     write_separator(w);
-    int n = snprintf(buf, sizeof buf, "%" PRId64, v);
-    sbuf_put(w->out, buf, (size_t)n);
+    put_integer(w->out, v < 0, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
+}
+
+/* A whole number that 15 digits hold exactly: no search for the shortest form. */
+static bool put_whole(sbuf *b, double v)
+{
+    if (fabs(v) >= 1e15 || fabs(v - trunc(v)) > 0)
+        return false;
+    put_integer(b, v < 0, (uint64_t)fabs(v));
+    return true;
 }
 
 static bool is_number_char(char c)
@@ -209,7 +245,8 @@ void json_f64(json_writer *w, double v)
         return;
     }
     write_separator(w);
-    v = v == 0 ? 0.0 : v; /* no -0 */
+    if (put_whole(w->out, v))
+        return;
     for (int digits = 15; digits <= 17; digits++) {
         n = snprintf(buf, sizeof buf, "%.*g", digits, v);
         double back = strtod(buf, NULL);
@@ -231,6 +268,8 @@ void json_fixed(json_writer *w, double v, int decimals)
         return;
     }
     write_separator(w);
+    if (put_whole(w->out, v))
+        return;
     int printed = snprintf(buf, sizeof buf, "%.*f", decimals > 17 ? 17 : decimals, v);
     size_t n = plain_point(buf, (size_t)printed);
     if (memchr(buf, '.', n)) {

@@ -48,7 +48,7 @@ void sbuf_put(sbuf *b, const void *p, size_t n)
     b->n += n;
 }
 
-void sbuf_putc(sbuf *b, char c)
+void sbuf_putc_grow(sbuf *b, char c)
 {
     if (reserve(b, 1))
         b->p[b->n++] = c;

@@ -12,7 +12,15 @@ typedef struct sbuf {
 
 void sbuf_free(sbuf *b);
 void sbuf_put(sbuf *b, const void *p, size_t n);
-void sbuf_putc(sbuf *b, char c);
+/* For one more byte where there may be no room. */
+void sbuf_putc_grow(sbuf *b, char c);
+static inline void sbuf_putc(sbuf *b, char c)
+{
+    if (!b->failed && b->n + 1 < b->cap)
+        b->p[b->n++] = c;
+    else
+        sbuf_putc_grow(b, c);
+}
 void sbuf_puts(sbuf *b, const char *s);
 void sbuf_str(sbuf *b, str s);
 void sbuf_printf(sbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
