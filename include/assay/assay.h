@@ -361,8 +361,8 @@ ASSAY_API const char *assay_result_text(const assay_result *result, const char *
 
 /* Writes a result as text. Every kind has "console", "json", "csv", "md", "html", "summary-html" (a fragment
  * without script) and "view" (what a page shows, as JSON: banners, groups of values, tables; every text is ready to
- * print). A profile also has "trace", a check "junit" and "github", pipelines "generation-config". Options
- * that affect it: "top", "depth", "verbose", "columns", "color", "ascii", "rows" (of CSV), "no-graphs", "no-details".
+ * print). A profile also has "trace", "netron" and "modelexplorer", a check "junit" and "github", pipelines
+ * "generation-config". Options that affect it: "top", "depth", "verbose", "columns", "color", "ascii", "rows" (of CSV), "no-graphs", "no-details".
  * `text` ends with a NUL that `n` does not count; free it with assay_free(), and write it to a file with
  * assay_output_open() or by other means.
  * ASSAY_ERR_USAGE: the kind has no such format. ASSAY_ERR_UNSUPPORTED: HTML, and the library was built without it. */

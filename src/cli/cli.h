@@ -49,7 +49,7 @@ bool cli_command_is(const cli_command *c, const char *class_name);
 const char *cli_command_name_at(size_t i, const void *ctx); /* for cli_nearest() */
 /* Formats of results, for the rows. */
 #define CLI_VIEW_FORMATS   "console|json|csv|md|html|summary-html"
-#define CLI_REPORT_FORMATS CLI_VIEW_FORMATS "|trace"
+#define CLI_REPORT_FORMATS CLI_VIEW_FORMATS "|trace|netron|modelexplorer"
 #define CLI_LIST_FORMATS   "console|json"
 
 extern const assay_status cli_exit_codes[]; /* in the order of help and manual */

@@ -53,6 +53,14 @@ const report_row report_table[] = {
      .also = ".trace",
      .about = "layers and runs on a time axis, for Perfetto",
      .write = report_trace},
+    {.name = "netron",
+     .suffix = ".netron.json",
+     .about = "costs of the nodes, an attachment for Netron",
+     .write = report_netron},
+    {.name = "modelexplorer",
+     .suffix = ".modelexplorer.json",
+     .about = "times or FLOPs of the nodes, node data for Model Explorer",
+     .write = report_modelexplorer},
     {.name = "html",
      .suffix = ".html",
      .about = "a page with charts that opens without a network",
@@ -86,6 +94,18 @@ const report_row *report_by_suffix(str path)
             }
     }
     return best;
+}
+
+bool report_predicted_ms(const profile *p, double *ms)
+{
+    const profile_mapping *m = p->mapping;
+    uint32_t next = 0;
+    for (uint32_t i = 0; m && i < p->n_layers; i++) {
+        const bool runs = next < m->n_layers && str_eq(m->layers[next].name, p->layers[i].name);
+        ms[i] = runs && m->layers[next].time_ms > 0 ? m->layers[next].time_ms : 0;
+        next += runs;
+    }
+    return m && next && next == m->n_layers;
 }
 
 void report_fixed(sbuf *b, double v, int decimals)

@@ -47,10 +47,17 @@ assay_status report_result(const struct result_kind *kind, const void *data, str
 
 /* ---- the rows' writers ---- */
 assay_status report_trace(const profile *p, const report_options *o, sbuf *out, assay_error *err);
+/* For programs that draw graphs (report_nodes.c). */
+assay_status report_netron(const profile *p, const report_options *o, sbuf *out, assay_error *err);
+assay_status report_modelexplorer(const profile *p, const report_options *o, sbuf *out,
+                                  assay_error *err);
 /* One file that opens in a browser without a network; see page.h. */
 assay_status report_html(const profile *p, const report_options *o, sbuf *out, assay_error *err);
 assay_status report_json(const profile *p, const report_options *o, sbuf *out, assay_error *err);
 
+/* The times of the layers ([n_layers] of `ms`) on the first device that the model was placed on; a layer that it does
+ * not execute, such as a view, takes 0. False if there is no prediction for these layers. */
+bool report_predicted_ms(const profile *p, double *ms);
 /* A number with that many decimals (0 to 3) and a dot, whatever the locale of the host program. */
 void report_fixed(sbuf *b, double v, int decimals);
 /* A CSV field, quoted where RFC 4180 asks for it. */

@@ -79,7 +79,7 @@ static const struct {
     const char *formats;
     kind_writer_fn *write;
 } own_writers[] = {
-    {&profile_kind, "trace html", write_profile},
+    {&profile_kind, "trace netron modelexplorer html", write_profile},
     {&check_kind, "junit github", report_check_ci},
 };
 

@@ -31,17 +31,6 @@ typedef struct tracing {
 
 /* ---- durations ---- */
 
-static bool fits_mapping(const profile *p)
-{
-    const profile_mapping *m = p->mapping;
-    if (!m || !m->n_layers || m->n_layers != p->n_layers)
-        return false;
-    for (uint32_t i = 0; i < p->n_layers; i++)
-        if (!str_eq(m->layers[i].name, p->layers[i].name))
-            return false;
-    return true;
-}
-
 static double cost_us(const profile *p, const profile_layer *l)
 {
     double line = p->bottlenecks.threshold > 0 ? p->bottlenecks.threshold : 50;
@@ -72,10 +61,10 @@ static void choose_times(tracing *t)
         t->source = TIME_MEASURED;
         for (uint32_t i = 0; i < p->n_layers; i++)
             t->us[i] = p->layers[i].time_ms > 0 ? 1000 * p->layers[i].time_ms : 0;
-    } else if (fits_mapping(p)) {
+    } else if (report_predicted_ms(p, t->us)) {
         t->source = TIME_PREDICTED;
         for (uint32_t i = 0; i < p->n_layers; i++)
-            t->us[i] = p->mapping->layers[i].time_ms > 0 ? 1000 * p->mapping->layers[i].time_ms : 0;
+            t->us[i] *= 1000;
     } else {
         spread_cost(t);
     }

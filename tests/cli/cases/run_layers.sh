@@ -14,6 +14,9 @@ awk -F , 'NR > 1 { n[$1]++; if ($5 == "") bare++ } END { print (n["type"] >= 5),
 "$ASSAY" report p.json --columns 80 2> /dev/null | grep -c '^Time by' || true
 "$ASSAY" layers resnet18 --num-runs 2 --warmup-runs 1 --no-advice --depth 1 --top 1 | sed -n '/^Time by module/,/^$/p' | awk '$1 ~ /^(layer|fc)/ { print $1 }' | sort
 [ ! -x /usr/bin/python3 ] || /usr/bin/python3 "$CASES/../check_json.py" p.json
+echo "== measured times in graph viewers"
+"$ASSAY" report p.json -q -o p.netron.json -o p.modelexplorer.json
+[ ! -x /usr/bin/python3 ] || /usr/bin/python3 "$CASES/../check_nodes.py" p.json p.netron.json p.modelexplorer.json
 echo "== patterns that no layer holds"
 "$ASSAY" layers gpt2 --layers atention 2>&1 || echo "exit $?"
 "$ASSAY" layers lenet --layers nosuch,neither 2>&1 || echo "exit $?"
