@@ -2,6 +2,9 @@
 #include "measure/busy.h"
 
 #include <math.h>
+#include <unistd.h>
+
+#include "measure/system.h"
 
 static bool waits_too_long(const busy_evidence *e)
 {
@@ -32,6 +35,22 @@ bool busy_judge(const busy_evidence *e, sbuf *why)
         sbuf_printf(why, "the load was %.1f on %llu CPUs, ", e->load, (unsigned long long)e->cpus);
     sbuf_printf(why, "the scheduler forced %llu context switches", (unsigned long long)e->forced);
     return true;
+}
+
+void busy_describe(profile_use *use, const char *root, arena *a)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    sbuf why = {0};
+    use->load = system_load(root);
+    const busy_evidence e = {.wall_s = use->wall_s,
+                             .cpu_s = use->cpu_s,
+                             .wait_s = use->run_queue_wait_s,
+                             .load = use->load,
+                             .forced = use->involuntary_switches,
+                             .cpus = cpus > 0 ? (uint64_t)cpus : 0};
+    if (busy_judge(&e, &why))
+        use->busy = str_copy(a, str_of(sbuf_cstr(&why)));
+    sbuf_free(&why);
 }
 
 void busy_note(const profile_measured *m, notes *n)

@@ -25,6 +25,9 @@ typedef struct busy_evidence {
 /* Writes the evidence as a sentence and returns true when the machine was too busy; else writes nothing. */
 bool busy_judge(const busy_evidence *e, sbuf *why);
 
+/* Judges what `use` has by now (times, switches, wait), with the load of this moment, and keeps the evidence in it. */
+void busy_describe(profile_use *use, const char *root, arena *a);
+
 /* One warning, "machine-busy", ahead of all others, of the first configuration that ran on a busy machine. */
 void busy_note(const profile_measured *m, notes *n);
 

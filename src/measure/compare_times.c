@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/sbuf.h"
+#include "measure/busy.h"
 #include "measure/judge.h"
 #include "measure/stats.h"
 
@@ -113,7 +114,7 @@ void compare_turns(const interleave_series *base, const interleave_series *now, 
                                .why = str_of(why_not(&g))};
 }
 
-static void set_use(const interleave_series *s, profile_use *u)
+static void set_use(const interleave_series *s, arena *a, profile_use *u)
 {
     u->wall_s = (double)s->wall_ns / 1e9;
     u->cpu_s = (double)s->used.cpu_ns / 1e9;
@@ -126,6 +127,8 @@ static void set_use(const interleave_series *s, profile_use *u)
     u->instructions = s->instructions.median;
     u->instructions_min = s->instructions.fewest;
     u->instructions_max = s->instructions.most;
+    u->run_queue_wait_s = s->wait_s;
+    busy_describe(u, "", a);
 }
 
 static assay_status describe(arena *a, const interleave_series *s, profile_config *c,
@@ -157,7 +160,7 @@ static void keep_rates(const profile *p, profile_config *c)
 assay_status turns_describe(const interleave_series *s, const profile *of, arena *a,
                             profile_config *c, assay_error *err)
 {
-    set_use(s, &c->use); /* memory of models in one process cannot be separated */
+    set_use(s, a, &c->use); /* memory of models in one process cannot be separated */
     c->session_ms = s->session_ms;
     if (!warmup_keep(&s->warmup, a, c))
         return err_no_memory(err);

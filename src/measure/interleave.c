@@ -137,13 +137,16 @@ static assay_status take_turn(interleaving *g, uint32_t i, assay_error *err)
     interleave_series *s = &g->out[i];
     double turn[INTERLEAVE_BLOCK_MOST];
     one_run r;
+    const char *root = g->q->subjects[i].root ? g->q->subjects[i].root : "";
     TRY(run_once(g, i, &r, err)); /* not counted */
+    double waited = system_run_queue_wait(root);
     for (uint32_t k = 0; k < s->block; k++) {
         TRY(run_once(g, i, &r, err));
         if (!keep_run(g->arena, s, &r))
             return err_no_memory(err);
         turn[k] = s->ms.items[s->ms.n - 1];
     }
+    s->wait_s += system_run_queue_wait(root) - waited;
     stats_sort(turn, s->block);
     if (!VEC_ADD(g->arena, &s->turns, stats_quantile(turn, s->block, 0.5)))
         return err_no_memory(err);

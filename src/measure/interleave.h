@@ -34,6 +34,7 @@ typedef struct interleave_series {
     counter_summary instructions; /* of a run; zeros unless every one was told */
     uint64_t wall_ns;             /* of the counted runs */
     system_usage used;            /* in them */
+    double wait_s;                /* for a CPU, in them; NaN: not reported */
 } interleave_series;
 
 /* Fills out[q->n]; lists are in the arena. ASSAY_ERR_INTERRUPTED when a hook said no: nothing can be said. */

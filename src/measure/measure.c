@@ -252,24 +252,6 @@ static void describe_memory(bench *b, const watch_tick *t, uint32_t n)
         m->fragmentation = 1 - (double)arena_now.max_in_use / (double)arena_now.held;
 }
 
-static void describe_busy(bench *b)
-{
-    profile_use *u = &b->out->use;
-    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    sbuf why = {0};
-    u->run_queue_wait_s = b->wait_after - b->wait_before;
-    u->load = system_load(b->root);
-    const busy_evidence e = {.wall_s = u->wall_s,
-                             .cpu_s = u->cpu_s,
-                             .wait_s = u->run_queue_wait_s,
-                             .load = u->load,
-                             .forced = u->involuntary_switches,
-                             .cpus = cpus > 0 ? (uint64_t)cpus : 0};
-    if (busy_judge(&e, &why))
-        u->busy = str_copy(b->arena, str_of(sbuf_cstr(&why)));
-    sbuf_free(&why);
-}
-
 static void describe_use(bench *b, const watch_tick *t, uint32_t n)
 {
     profile_use *u = &b->out->use;
@@ -292,7 +274,8 @@ static void describe_use(bench *b, const watch_tick *t, uint32_t n)
                        .gpu = b->gpu};
     u->cpu_percent = system_cpu_percent(u->cpu_s, wall);
     u->energy_j = system_energy_between(b->root, b->energy_before, b->energy_after);
-    describe_busy(b);
+    u->run_queue_wait_s = b->wait_after - b->wait_before;
+    busy_describe(u, b->root, b->arena);
     if (!watch_summarise(t, n, b->runs.begin_ns, b->runs.end_ns, &s))
         return;
     u->steal_percent = s.all ? 100 * (double)s.steal / (double)s.all : NAN;

@@ -163,6 +163,7 @@ typedef struct comparison {
     uint32_t n_places;
     const comparison_timing *measured; /* of those but the first that have runs */
     uint32_t n_measured;
+    str busy; /* the machine was too busy while they ran: of which model, and the evidence; empty: it was not */
     const comparison_type *types; /* by the largest FLOPs, descending */
     uint32_t n_types;
     bool is_pair;           /* of two profiles alone: */

@@ -275,6 +275,8 @@ static const field comparison_rows[] = {
                  .absent = FIELD_OMIT),
     FIELD_ITEMS(comparison, LIST, "measured", measured, n_measured, timing_fields,
                 "Comparison of each measured model with the first.", .absent = FIELD_OMIT),
+    FIELD_AS(comparison, "machine_busy", busy, STR, NONE, NULL,
+             "Evidence that the machine was too busy during the runs.", .absent = FIELD_OMIT),
     FIELD_ITEMS(comparison, LIST, "types", types, n_types, type_fields,
                 "Operator types, most FLOPs first."),
     FIELD_AS(comparison, "same_layers", same, U32, COUNT, NULL,

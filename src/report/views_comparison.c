@@ -342,6 +342,9 @@ static void begin_comparison(view *v)
 {
     field_value list = fields_get(&v->root, "models");
     name_models(v);
+    if (view_holds(v, &v->root, "+machine_busy"))
+        view_add_banner(v, TONE_FAIR,
+                        view_text(v, &v->root, "Machine too busy: {machine_busy:text}."));
     for (uint32_t i = 0; i < list.n; i++) {
         field_value model = fields_item(&list, i);
         if (view_holds(v, &model, "+assumed/+unknown"))

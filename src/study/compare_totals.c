@@ -92,6 +92,18 @@ static bool settle_times(const comparison_timing *timings, arena *a, comparison 
     return list != NULL;
 }
 
+/* Of the first model whose runs have such evidence. */
+static str busy_among(const profile *const *profiles, const comparison *c, arena *a)
+{
+    for (uint32_t i = 0; i < c->n_models; i++) {
+        const profile_config *config = profile_smallest(profiles[i]);
+        if (config && config->use.busy.n)
+            return str_printf(a, "while " STR_FMT " ran, " STR_FMT, STR_ARG(c->models[i].label),
+                              STR_ARG(config->use.busy));
+    }
+    return (str){0};
+}
+
 bool compare_settle(const profile *const *profiles, uint32_t n, const comparison_timing *timings,
                     arena *a, comparison *out)
 {
@@ -106,6 +118,7 @@ bool compare_settle(const profile *const *profiles, uint32_t n, const comparison
     }
     out->models = models;
     out->n_models = n;
+    out->busy = busy_among(profiles, out, a);
     return settle_times(timings, a, out) && compare_place(profiles, a, out) &&
            (!out->budget || compare_rank(profiles, a, out));
 }

@@ -3098,6 +3098,8 @@ export interface Comparison {
     budget?: ComparisonBudget;
     /** Comparison of each measured model with the first. */
     measured?: ComparisonTiming[];
+    /** Evidence that the machine was too busy during the runs. */
+    machine_busy?: string;
     /** Operator types, most FLOPs first. */
     types: ComparisonType[];
     /** Of two: layers that are the same under the same name. */

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "engine/null.h"
 #include "measure/busy.h"
+#include "measure/compare_times.h"
 #include "measure/judge.h"
 #include "measure/measure.h"
 #include "profile/profile.h"
@@ -112,6 +113,62 @@ static void test_configuration(void **state)
     assert_string_equal(n.list.items[2].code, "two");
     engine_close(q.engine);
     arena_free(a);
+    snprintf(command, sizeof command, "rm -rf %s", root);
+    assert_int_equal(system(command), 0);
+}
+
+/* ---- models that run in turns ---- */
+
+typedef struct turns_script {
+    const char *root;
+    uint64_t waited_ns, per_run_ns;
+} turns_script;
+
+/* Every run waits for a CPU. */
+static uint64_t wait_in_run(void *context, uint64_t run)
+{
+    turns_script *s = context;
+    char text[64];
+    (void)run;
+    s->waited_ns += s->per_run_ns;
+    snprintf(text, sizeof text, "1000 %llu 3\n", (unsigned long long)s->waited_ns);
+    put_file(s->root, "/proc/self/schedstat", text);
+    return 10000000;
+}
+
+/* The second of two models that ran in turns while each run waited that long. */
+static bool turns_are_busy(const char *root, uint64_t per_run_ns)
+{
+    turns_script s = {.root = root, .per_run_ns = per_run_ns};
+    const engine_script told = {.duration = wait_in_run, .context = &s};
+    const engine_config config = {.script = &told};
+    measure_request both[2] = {{.warmup = {.min_runs = 1, .max_runs = 1}, .root = root},
+                               {.warmup = {.min_runs = 1, .max_runs = 1}, .root = root}};
+    const interleave_request q = {.subjects = both, .n = 2, .runs = 8};
+    profile_config c = PROFILE_CONFIG_UNKNOWN;
+    const profile p = {.total_flops = 1};
+    interleave_series out[2];
+    assay_error err = {0};
+    arena *a = arena_new(1 << 24);
+    assert_int_equal(engine_open("null", &config, &both[0].engine, &err), ASSAY_OK);
+    both[1].engine = both[0].engine;
+    assert_int_equal(interleave_measure(&q, a, out, NULL, NULL, &err), ASSAY_OK);
+    double runs = out[1].ms.n;
+    assert_true(fabs(out[1].wait_s - runs * (double)per_run_ns / 1e9) < 1e-9);
+    assert_int_equal(turns_describe(&out[1], &p, a, &c, &err), ASSAY_OK);
+    bool is_busy = c.use.busy.n > 0;
+    engine_close(both[0].engine);
+    arena_free(a);
+    return is_busy;
+}
+
+static void test_turns(void **state)
+{
+    (void)state;
+    char root[] = "/tmp/assay-test-XXXXXX", command[64];
+    assert_non_null(mkdtemp(root));
+    put_file(root, "/proc/self/schedstat", "1000 0 3\n");
+    assert_true(turns_are_busy(root, 5000000));
     snprintf(command, sizeof command, "rm -rf %s", root);
     assert_int_equal(system(command), 0);
 }
@@ -245,9 +302,8 @@ static void test_limits(void **state)
 int run_test_busy(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_evidence),
-        cmocka_unit_test(test_configuration),
-        cmocka_unit_test(test_against_baseline),
+        cmocka_unit_test(test_evidence), cmocka_unit_test(test_configuration),
+        cmocka_unit_test(test_turns),    cmocka_unit_test(test_against_baseline),
         cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 
 #include "base/process.h"
 #include "profile/comparison.h"
+#include "study/compare.h"
 
 static assay_result *analyzed(const char *model)
 {
@@ -148,6 +149,26 @@ static void test_places(void **state)
     for (size_t i = 0; i < 2; i++)
         assay_result_free(p[i]);
     assay_options_free(o);
+}
+
+/* A comparison says of which model the runs are unreliable. */
+static void test_busy_machine(void **state)
+{
+    profile_config config = PROFILE_CONFIG_UNKNOWN;
+    profile_measured runs = {.configs = &config, .n_configs = 1};
+    const profile quiet = {.model = STR("quiet")}, busy = {.model = STR("busy"), .measured = &runs};
+    const profile *const list[] = {&quiet, &busy};
+    const comparison_timing no_times[2] = {{.verdict = NULL}};
+    comparison c = {0};
+    arena *a = arena_new(1 << 20);
+    (void)state;
+    assert_true(compare_settle(list, 2, no_times, a, &c));
+    assert_int_equal(c.busy.n, 0);
+    config.latency.runs = 1;
+    config.use.busy = STR("the load was 9");
+    assert_true(compare_settle(list, 2, no_times, a, &c));
+    assert_true(str_is(c.busy, "while busy ran, the load was 9"));
+    arena_free(a);
 }
 
 static void test_compare_json(void **state)
@@ -322,12 +343,12 @@ static void test_process(void **state)
 int run_test_study(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_budget),          cmocka_unit_test(test_budget_usage),
-        cmocka_unit_test(test_places),          cmocka_unit_test(test_compare_json),
-        cmocka_unit_test(test_compare_opinion), cmocka_unit_test(test_compare_file),
-        cmocka_unit_test(test_compare_views),   cmocka_unit_test(test_compare_usage),
-        cmocka_unit_test(test_validate),        cmocka_unit_test(test_validate_usage),
-        cmocka_unit_test(test_process),
+        cmocka_unit_test(test_budget),         cmocka_unit_test(test_budget_usage),
+        cmocka_unit_test(test_places),         cmocka_unit_test(test_busy_machine),
+        cmocka_unit_test(test_compare_json),   cmocka_unit_test(test_compare_opinion),
+        cmocka_unit_test(test_compare_file),   cmocka_unit_test(test_compare_views),
+        cmocka_unit_test(test_compare_usage),  cmocka_unit_test(test_validate),
+        cmocka_unit_test(test_validate_usage), cmocka_unit_test(test_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
