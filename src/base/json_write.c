@@ -309,3 +309,9 @@ void json_cstr(json_writer *w, const char *s)
     else
         json_null(w);
 }
+
+void json_raw(json_writer *w, str json)
+{
+    write_separator(w);
+    sbuf_str(w->out, json);
+}

@@ -33,6 +33,7 @@ void json_bool(json_writer *w, bool v);
 void json_null(json_writer *w);
 void json_str(json_writer *w, str s);
 void json_cstr(json_writer *w, const char *s);
+void json_raw(json_writer *w, str json); /* a value that is JSON already */
 
 /* ---- a key with its value ---- */
 

@@ -30,6 +30,9 @@ typedef enum limit_id {
     LIMIT_SERVE_BODIES,
     LIMIT_SERVE_REPLIES,
     LIMIT_SERVE_WORK,
+    LIMIT_MCP_MESSAGE,
+    LIMIT_MCP_RESULT,
+    LIMIT_MCP_TIME,
     /* fixed: */
     LIMIT_ID_QUERY,
     LIMIT_ID_SERVE_TAGS,

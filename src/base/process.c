@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -96,6 +97,18 @@ static int wait_for(pid_t child, int64_t until_ms, process_result *r)
     return status;
 }
 
+/* All that the child writes, and its end. */
+static assay_status collect(pid_t child, int fd, int64_t until_ms, size_t max_bytes,
+                            process_result *r, assay_error *err)
+{
+    r->timed_out = !drain_output(fd, until_ms, max_bytes, r);
+    close(fd);
+    int status = wait_for(child, until_ms, r);
+    r->code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    sbuf_cstr(&r->out);
+    return r->out.failed ? err_no_memory(err) : ASSAY_OK;
+}
+
 assay_status process_run(const char *const *argv, int64_t timeout_ms, size_t max_bytes,
                          process_result *r, assay_error *err)
 {
@@ -111,12 +124,7 @@ assay_status process_run(const char *const *argv, int64_t timeout_ms, size_t max
         close(ends[0]);
         return err_fail(err, ASSAY_ERR_SYSTEM, "%s: cannot start: %s", argv[0], strerror(code));
     }
-    r->timed_out = !drain_output(ends[0], until, max_bytes, r);
-    close(ends[0]);
-    int status = wait_for(child, until, r);
-    r->code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    sbuf_cstr(&r->out);
-    return r->out.failed ? err_no_memory(err) : ASSAY_OK;
+    return collect(child, ends[0], until, max_bytes, r, err);
 }
 
 /* ---- a program that goes on ---- */
@@ -178,16 +186,21 @@ bool process_exists(int64_t pid)
 
 /* ---- a function in a separate process ---- */
 
+static void write_whole(int fd, const char *p, size_t n)
+{
+    for (size_t done = 0; done < n;) {
+        ssize_t some = write(fd, p + done, n - done);
+        if (some < 0 && errno != EINTR)
+            break;
+        done += some > 0 ? (size_t)some : 0;
+    }
+}
+
 static void run_apart(const process_call *call, int write_end)
 {
     char out[PROCESS_OUT_MOST] = {0};
     call->run(call->ctx, out);
-    for (size_t done = 0; done < call->out_bytes;) {
-        ssize_t n = write(write_end, out + done, call->out_bytes - done);
-        if (n < 0 && errno != EINTR)
-            break;
-        done += n > 0 ? (size_t)n : 0;
-    }
+    write_whole(write_end, out, call->out_bytes);
     _exit(0);
 }
 
@@ -232,4 +245,36 @@ assay_status process_call_apart(const process_call *call, void *out, assay_error
         return err_fail(err, ASSAY_ERR_SYSTEM, "%s",
                         child < 0 ? "cannot start a process" : "the process ended early");
     return ASSAY_OK;
+}
+
+/* It ends with this process, and a terminal's Ctrl-C does not reach it: it is of a group of its own. */
+static void run_writer(const process_writer *call, int write_end)
+{
+    sbuf out = {0};
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    call->run(call->ctx, &out);
+    if (out.failed)
+        _exit(1);
+    write_whole(write_end, out.p, out.n);
+    _exit(0);
+}
+
+assay_status process_call_writer(const process_writer *call, process_result *r, assay_error *err)
+{
+    int ends[2];
+    int64_t until = now_ms() + call->timeout_ms;
+    *r = (process_result){0};
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return err_fail(err, ASSAY_ERR_SYSTEM, "cannot start a process: %s", strerror(errno));
+    pid_t child = fork();
+    if (child == 0)
+        run_writer(call, ends[1]);
+    close(ends[1]);
+    if (child > 0) {
+        setpgid(child, child); /* whichever of both is first */
+        return collect(child, ends[0], until, call->max_bytes, r, err);
+    }
+    close(ends[0]);
+    return err_fail(err, ASSAY_ERR_SYSTEM, "cannot start a process: %s", strerror(errno));
 }

@@ -34,6 +34,19 @@ enum { PROCESS_OUT_MOST = 4096 };
  * started or ends early, ASSAY_ERR_INTERRUPTED when it was cancelled. */
 assay_status process_call_apart(const process_call *call, void *out, assay_error *err);
 
+typedef struct process_writer {
+    /* Run in the new process, as above; what it puts into `out` comes back. */
+    void (*run)(void *ctx, sbuf *out);
+    void *ctx;
+    int64_t timeout_ms;
+    size_t max_bytes;
+} process_writer;
+
+/* The same for a text, which is in result->out: for callers that have no other threads. ASSAY_ERR_SYSTEM when it cannot
+ * be started; result->code is not 0 when it crashed. */
+assay_status process_call_writer(const process_writer *call, process_result *result,
+                                 assay_error *err);
+
 /* ---- a program that goes on while others look at it ---- */
 
 typedef struct process_end {

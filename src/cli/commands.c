@@ -21,6 +21,7 @@
     X(trend)        \
     X(capacity)     \
     X(serve)        \
+    X(mcp)          \
     X(devices)      \
     X(models)       \
     X(export)       \

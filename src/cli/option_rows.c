@@ -30,7 +30,7 @@ const own_option own_options[] = {
                    "than the model's nor reach the network. For models that you do not trust."},
     {OWN("limits", FLAG, limits, "View", "doctor"),
      .info.about = "List the limits on what is read and computed."},
-    {OWN("raise-limit", WORDS, raised, "General", "@model pipeline report doctor serve"),
+    {OWN("raise-limit", WORDS, raised, "General", "@model pipeline report doctor serve mcp"),
      .info.value = "NAME=VALUE", .info.repeatable = true, .info.max = CLI_MAX_WORDS,
      .info.about = "Set a limit of `assay doctor --limits`, for example model-memory=4GiB. "
                    "ASSAY_LIMITS does the same."},

@@ -129,6 +129,7 @@ BASES: Dict[str, List[str]] = {
     "trend": [SMALL, "--db", "h.db"],
     "capacity": ["bench.json", "--target", "100"],
     "serve": [],
+    "mcp": [],
     "devices": [],
     "models": ["resnet1"],
     "export": ["lenet", "-o", "x.onnx"],
@@ -653,6 +654,7 @@ HIDDEN = {
         for o in "curve rates trace speed requests body header-file insecure cacert cgroup".split()
     },
     "map fit": "the case map_fit shows it",
+    "mcp raise-limit": "the case mcp shows it",
     "history keep": "test_store and the case history_server show it",
     "history keep-tagged": "test_store and the case history_server show it",
     "fuse threads": "the graph that the engine writes does not depend on it",
