@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -112,6 +113,28 @@ static assay_status refuse_kind(const char *path, mode_t mode, assay_error *err)
                         "input with '-'.",
                         name);
     return err_fail(err, ASSAY_ERR_SYSTEM, "%s: is a device, not a regular file", name);
+}
+
+static uint64_t free_at(const char *folder)
+{
+    struct statvfs st;
+    return statvfs(folder, &st) == 0 ? (uint64_t)st.f_bavail * st.f_frsize : UINT64_MAX;
+}
+
+/* Folders on the way may not exist yet: the nearest that does is asked. */
+uint64_t file_free_bytes(const char *path)
+{
+    char *folder = memory_strdup(path);
+    char *slash = folder ? strrchr(folder, '/') : NULL;
+    file_info there = file_stat(path);
+    uint64_t n = UINT64_MAX;
+    if (folder && !(there.exists && !there.is_regular)) {
+        while (slash && slash > folder && (*slash = '\0', !file_stat(folder).is_dir))
+            slash = strrchr(folder, '/');
+        n = free_at(!slash ? "." : slash == folder ? "/" : folder);
+    }
+    free(folder);
+    return n;
 }
 
 assay_status file_check_regular(const char *path, assay_error *err)

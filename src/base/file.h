@@ -30,6 +30,8 @@ bool file_leaves_folder(const char *folder, const char *path);
 assay_status file_open_read(const char *path, int *fd, uint64_t *size, assay_error *err);
 /* The names in a directory without hidden ones, sorted, in the arena. */
 assay_status file_list(const char *folder, arena *a, str **names, uint32_t *n, assay_error *err);
+/* Free for this user on the disk that the path is or would be on; UINT64_MAX: not reported, or a device or pipe. */
+uint64_t file_free_bytes(const char *path);
 /* A path cut in its middle so that it fits into a sentence. */
 #define FILE_SHOWN 256
 const char *file_shown(const char *path, char buf[FILE_SHOWN]);

@@ -1,4 +1,4 @@
-/* assay export: a model as an ONNX file. */
+/* assay export: a model as an ONNX file, or a language model as a GGUF file. */
 #include <inttypes.h>
 #include <string.h>
 #include <strings.h>
@@ -29,28 +29,50 @@ static void put_result(const char *path, const assay_export_info *got)
     printf(".\n");
 }
 
-/* What is no file of a name's own (stdout, a device, a pipe) may be called anything. */
-static bool is_onnx_name(const char *path)
+static bool has_suffix(const char *path, const char *suffix)
 {
-    size_t n = strlen(path);
-    return strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0 ||
-           (n > 5 && strcasecmp(path + n - 5, ".onnx") == 0);
+    size_t n = strlen(path), k = strlen(suffix);
+    return n > k && strcasecmp(path + n - k, suffix) == 0;
+}
+
+/* What is no file of a name's own (stdout, a device, a pipe) may be called anything. */
+static bool has_no_name(const char *path)
+{
+    return strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0;
+}
+
+static int check_onnx(const cli_args *a)
+{
+    const char *precision = assay_options_get(a->options, "precision");
+    int code = cli_refuse_options(a, "quant disk-limit", "it is for GGUF files (-o FILE.gguf)");
+    if (code || (precision && strcmp(precision, "int8") == 0))
+        return code;
+    return cli_refuse_options(a, "engine-lib", "only --precision int8 runs the engine");
+}
+
+static int check_gguf(const cli_args *a)
+{
+    return cli_refuse_options(a,
+                              "opset external-data holes precision weight-bits input-shape dim "
+                              "batch engine-lib follow-symlinks ops",
+                              "the output is a GGUF file, whose types --quant sets");
 }
 
 static int check_output(const cli_args *a)
 {
     if (a->output.paths.n != 1)
         return cli_complain_text(ASSAY_ERR_USAGE,
-                                 "export needs one output file. Use -o FILE.onnx.");
-    if (!is_onnx_name(a->output.paths.items[0]))
-        return cli_complain_text(ASSAY_ERR_USAGE,
-                                 "export writes ONNX, but '%.200s' does not end in .onnx. Use -o "
-                                 "FILE.onnx, or -o - for stdout.",
-                                 a->output.paths.items[0]);
-    const char *precision = assay_options_get(a->options, "precision");
-    return precision && strcmp(precision, "int8") == 0
-               ? ASSAY_OK
-               : cli_refuse_options(a, "engine-lib", "only --precision int8 runs the engine");
+                                 "export needs one output file. Use -o FILE.onnx or -o FILE.gguf.");
+    const char *path = a->output.paths.items[0];
+    bool quant = assay_options_get(a->options, "quant") != NULL;
+    if (has_suffix(path, ".gguf") || (quant && has_no_name(path)))
+        return check_gguf(a);
+    if (has_suffix(path, ".onnx") || has_no_name(path))
+        return check_onnx(a);
+    return cli_complain_text(ASSAY_ERR_USAGE,
+                             "export writes ONNX or GGUF, but '%.200s' does not end in .onnx or "
+                             ".gguf. Use -o FILE.onnx, -o FILE.gguf, or -o - for stdout.",
+                             path);
 }
 
 static int run_export(cli_args *args)
@@ -83,6 +105,8 @@ static const char *const export_examples[] = {
     "8-bit weights and activations, calibrated with random inputs",
     "assay export model.onnx -o out/model.onnx --external-data",
     "weights of the file, in a second file",
+    "assay export llama-3.2-1b -o llama.gguf --quant q4_0",
+    "random weights for llama.cpp, 4 bits",
     NULL,
 };
 
@@ -91,7 +115,9 @@ const cli_command command_export = {
     .classes = "model",
     .values = "@models",
     .examples = export_examples,
-    .about = "Write a model as an ONNX file.",
-    .more = "MODEL is as in graph. Weights of a file are copied. Weights of a built-in "
-            "architecture are random, depend only on the seed, and are scaled to keep outputs "
-            "finite."};
+    .about = "Write a model as an ONNX or GGUF file.",
+    .more =
+        "MODEL is as in graph. Weights of a file are copied. Weights of a built-in "
+        "architecture are random, depend only on the seed, and are scaled to keep outputs "
+        "finite. FILE.gguf is for built-in language models that llama.cpp knows: random weights "
+        "in the types of --quant and a stub of a tokenizer."};

@@ -8,165 +8,12 @@
 #include <stdio.h>
 
 #include "formats/gguf.h"
-
-typedef enum style { LLAMA, GPT2, NEOX, BLOOM } style;
-
-static const struct {
-    const char *arch, *model_type;
-    style style;
-} archs[] = {
-    {"llama", "llama", LLAMA},        {"mistral3", "mistral", LLAMA},
-    {"qwen2", "qwen2", LLAMA},        {"qwen2moe", "qwen2_moe", LLAMA},
-    {"qwen3", "qwen3", LLAMA},        {"qwen3moe", "qwen3_moe", LLAMA},
-    {"gemma", "gemma", LLAMA},        {"gemma2", "gemma2", LLAMA},
-    {"gemma3", "gemma3_text", LLAMA}, {"phi3", "phi3", LLAMA},
-    {"olmo", "olmo", LLAMA},          {"olmo2", "olmo2", LLAMA},
-    {"gpt-oss", "gpt_oss", LLAMA},    {"deepseek2", "deepseek_v2", LLAMA},
-    {"gpt2", "gpt2", GPT2},           {"gptneox", "gpt_neox", NEOX},
-    {"bloom", "bloom", BLOOM},        {"falcon", "falcon", BLOOM},
-    {"smollm3", "smollm3", LLAMA},    {"starcoder2", "starcoder2", LLAMA},
-    {"stablelm", "stablelm", LLAMA},  {"command-r", "cohere", LLAMA},
-    {"cohere2", "cohere2", LLAMA},    {"granite", "granite", LLAMA},
-    {"olmoe", "olmoe", LLAMA},        {"nemotron", "nemotron", LLAMA},
-    {"arcee", "arcee", LLAMA},        {"ernie4_5", "ernie4_5", LLAMA},
-};
-
-/* Parameters by key; those of which a builder knows several spellings are put under each. */
-static const struct {
-    const char *key, *parameters;
-    bool needed;
-} keys[] = {
-    {"embedding_length", "hidden_size n_embd n_embed", true},
-    {"block_count", "num_hidden_layers n_layer", true},
-    {"attention.head_count", "num_attention_heads n_head", true},
-    {"attention.head_count_kv", "num_key_value_heads num_kv_heads", false},
-    {"attention.key_length", "head_dim", false},
-    {"feed_forward_length", "intermediate_size n_inner ffn_hidden_size", false},
-    {"context_length", "max_position_embeddings n_positions", false},
-    {"vocab_size", "vocab_size", false},
-    {"attention.layer_norm_rms_epsilon", "rms_norm_eps", false},
-    {"attention.layer_norm_epsilon", "layer_norm_epsilon layer_norm_eps", false},
-    {"attention.sliding_window", "sliding_window", false},
-    {"rope.freq_base", "rope_theta", false},
-    {"attn_logit_softcapping", "attn_logit_softcapping", false},
-    {"final_logit_softcapping", "final_logit_softcapping", false},
-    {"use_parallel_residual", "use_parallel_residual", false},
-    {"expert_count", "num_local_experts num_experts n_routed_experts", false},
-    {"expert_used_count", "num_experts_per_tok", false},
-    {"expert_feed_forward_length", "moe_intermediate_size", false},
-    {"expert_shared_feed_forward_length", "shared_expert_intermediate_size", false},
-    {"expert_shared_count", "n_shared_experts", false},
-    {"expert_weights_scale", "routed_scaling_factor", false},
-    {"expert_weights_norm", "norm_topk_prob", false},
-    {"expert_group_count", "n_group", false},
-    {"expert_group_used_count", "topk_group", false},
-    {"leading_dense_block_count", "first_k_dense_replace", false},
-    {"attention.q_lora_rank", "q_lora_rank", false},
-    {"attention.kv_lora_rank", "kv_lora_rank", false},
-};
-
-/* Tensors: outside of a block, or within "blk.N." For one family first, then for all of the style. */
-static const struct {
-    style style;
-    const char *model_type; /* NULL: any */
-    const char *from, *to;
-} outer[] =
-    {
-        {LLAMA, NULL, "token_embd", "model.embed_tokens"},
-        {LLAMA, NULL, "output_norm", "model.norm"},
-        {LLAMA, NULL, "output", "lm_head"},
-        {GPT2, NULL, "token_embd", "transformer.wte"},
-        {GPT2, NULL, "position_embd", "transformer.wpe"},
-        {GPT2, NULL, "output_norm", "transformer.ln_f"},
-        {GPT2, NULL, "output", "lm_head"},
-        {NEOX, NULL, "token_embd", "gpt_neox.embed_in"},
-        {NEOX, NULL, "output_norm", "gpt_neox.final_layer_norm"},
-        {NEOX, NULL, "output", "embed_out"},
-        {BLOOM, NULL, "token_embd", "transformer.word_embeddings"},
-        {BLOOM, NULL, "token_embd_norm", "transformer.word_embeddings_layernorm"},
-        {BLOOM, NULL, "output_norm", "transformer.ln_f"},
-        {BLOOM, NULL, "output", "lm_head"},
-},
-  inner[] = {
-      {LLAMA, "gemma2", "ffn_norm", "pre_feedforward_layernorm"},
-      {LLAMA, "gemma3_text", "ffn_norm", "pre_feedforward_layernorm"},
-      {LLAMA, "phi3", "ffn_up", "mlp.gate_up_proj"},
-      {LLAMA, "starcoder2", "ffn_up", "mlp.c_fc"},
-      {LLAMA, "starcoder2", "ffn_down", "mlp.c_proj"},
-      {LLAMA, "mixtral", "ffn_gate_inp", "block_sparse_moe.gate"},
-      {LLAMA, "mixtral", "ffn_gate_exps", "block_sparse_moe.experts.*.w1"},
-      {LLAMA, "mixtral", "ffn_up_exps", "block_sparse_moe.experts.*.w3"},
-      {LLAMA, "mixtral", "ffn_down_exps", "block_sparse_moe.experts.*.w2"},
-      {LLAMA, "gpt_oss", "ffn_gate_inp", "mlp.router"},
-      {LLAMA, "gpt_oss", "ffn_gate_exps", "mlp.experts.gate_up_proj@"},
-      {LLAMA, "gpt_oss", "ffn_up_exps", "mlp.experts.gate_up_proj@"},
-      {LLAMA, "gpt_oss", "ffn_down_exps", "mlp.experts.down_proj@"},
-      {LLAMA, "qwen2_moe", "ffn_gate_shexp", "mlp.shared_expert.gate_proj"},
-      {LLAMA, "qwen2_moe", "ffn_up_shexp", "mlp.shared_expert.up_proj"},
-      {LLAMA, "qwen2_moe", "ffn_down_shexp", "mlp.shared_expert.down_proj"},
-      {LLAMA, NULL, "attn_norm", "input_layernorm"},
-      {LLAMA, NULL, "attn_q", "self_attn.q_proj"},
-      {LLAMA, NULL, "attn_k", "self_attn.k_proj"},
-      {LLAMA, NULL, "attn_v", "self_attn.v_proj"},
-      {LLAMA, NULL, "attn_qkv", "self_attn.qkv_proj"},
-      {LLAMA, NULL, "attn_output", "self_attn.o_proj"},
-      {LLAMA, NULL, "attn_q_norm", "self_attn.q_norm"},
-      {LLAMA, NULL, "attn_k_norm", "self_attn.k_norm"},
-      {LLAMA, NULL, "attn_sinks", "self_attn.sinks@"},
-      {LLAMA, NULL, "attn_q_a", "self_attn.q_a_proj"},
-      {LLAMA, NULL, "attn_q_a_norm", "self_attn.q_a_layernorm"},
-      {LLAMA, NULL, "attn_q_b", "self_attn.q_b_proj"},
-      {LLAMA, NULL, "attn_kv_a_mqa", "self_attn.kv_a_proj_with_mqa"},
-      {LLAMA, NULL, "attn_kv_a_norm", "self_attn.kv_a_layernorm"},
-      {LLAMA, NULL, "attn_kv_b", "self_attn.kv_b_proj"},
-      {LLAMA, NULL, "attn_k_b", "self_attn.kv_b_proj"},
-      {LLAMA, NULL, "attn_v_b", "self_attn.kv_b_proj"},
-      {LLAMA, NULL, "post_attention_norm", "post_attention_layernorm"},
-      {LLAMA, NULL, "ffn_norm", "post_attention_layernorm"},
-      {LLAMA, NULL, "post_ffw_norm", "post_feedforward_layernorm"},
-      {LLAMA, NULL, "ffn_gate", "mlp.gate_proj"},
-      {LLAMA, NULL, "ffn_up", "mlp.up_proj"},
-      {LLAMA, NULL, "ffn_down", "mlp.down_proj"},
-      {LLAMA, NULL, "ffn_gate_inp", "mlp.gate"},
-      {LLAMA, NULL, "ffn_gate_inp_shexp", "mlp.shared_expert_gate"},
-      {LLAMA, NULL, "exp_probs_b", "mlp.gate.e_score_correction"},
-      {LLAMA, NULL, "ffn_gate_exps", "mlp.experts.*.gate_proj"},
-      {LLAMA, NULL, "ffn_up_exps", "mlp.experts.*.up_proj"},
-      {LLAMA, NULL, "ffn_down_exps", "mlp.experts.*.down_proj"},
-      {LLAMA, NULL, "ffn_gate_shexp", "mlp.shared_experts.gate_proj"},
-      {LLAMA, NULL, "ffn_up_shexp", "mlp.shared_experts.up_proj"},
-      {LLAMA, NULL, "ffn_down_shexp", "mlp.shared_experts.down_proj"},
-      {GPT2, NULL, "attn_norm", "ln_1"},
-      {GPT2, NULL, "attn_qkv", "attn.c_attn"},
-      {GPT2, NULL, "attn_output", "attn.c_proj"},
-      {GPT2, NULL, "ffn_norm", "ln_2"},
-      {GPT2, NULL, "ffn_up", "mlp.c_fc"},
-      {GPT2, NULL, "ffn_down", "mlp.c_proj"},
-      {NEOX, NULL, "attn_norm", "input_layernorm"},
-      {NEOX, NULL, "attn_qkv", "attention.query_key_value"},
-      {NEOX, NULL, "attn_output", "attention.dense"},
-      {NEOX, NULL, "ffn_norm", "post_attention_layernorm"},
-      {NEOX, NULL, "ffn_up", "mlp.dense_h_to_4h"},
-      {NEOX, NULL, "ffn_down", "mlp.dense_4h_to_h"},
-      {BLOOM, NULL, "attn_norm", "input_layernorm"},
-      {BLOOM, NULL, "attn_qkv", "self_attention.query_key_value"},
-      {BLOOM, NULL, "attn_output", "self_attention.dense"},
-      {BLOOM, NULL, "ffn_norm", "post_attention_layernorm"},
-      {BLOOM, NULL, "ffn_up", "mlp.dense_h_to_4h"},
-      {BLOOM, NULL, "ffn_down", "mlp.dense_4h_to_h"},
-};
-
-static const char *const blocks[] = {
-    [LLAMA] = "model.layers",
-    [GPT2] = "transformer.h",
-    [NEOX] = "gpt_neox.layers",
-    [BLOOM] = "transformer.h",
-};
+#include "formats/gguf_names.h"
 
 typedef struct mapping {
     gguf_file *g;
     const char *shown, *arch, *model_type;
-    style style;
+    gguf_style style;
     arena *arena;
     model_config *out;
     assay_error *err;
@@ -226,16 +73,16 @@ static assay_status put_each(mapping *m, const char *names, json_value v)
 
 static assay_status put_keys(mapping *m)
 {
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const gguf_value *v = get_key(m, keys[i].key);
+    for (uint32_t i = 0; i < gguf_keys_n; i++) {
+        const gguf_value *v = get_key(m, gguf_keys[i].key);
         json_value number;
-        if (!v && !keys[i].needed)
+        if (!v && !gguf_keys[i].needed)
             continue;
         if (!v || !number_of(m, v, &number))
-            return err_fail_node(m->err, ASSAY_ERR_MALFORMED, keys[i].key, "%s: key %s.%s %s",
-                                 m->shown, m->arch, keys[i].key,
+            return err_fail_node(m->err, ASSAY_ERR_MALFORMED, gguf_keys[i].key, "%s: key %s.%s %s",
+                                 m->shown, m->arch, gguf_keys[i].key,
                                  v ? "must be a number" : "is missing");
-        TRY(put_each(m, keys[i].parameters, number));
+        TRY(put_each(m, gguf_keys[i].parameters, number));
     }
     return ASSAY_OK;
 }
@@ -333,32 +180,19 @@ static assay_status put_rest(mapping *m)
         TRY(put_int(m, "n_positions", rows_of(m, "position_embd.weight", 1024)));
     if (str_is(type, "falcon"))
         TRY(put_falcon(m));
-    return m->style == LLAMA && !get_key(m, "attention.kv_lora_rank") ? put_head(m) : ASSAY_OK;
+    return m->style == GGUF_LLAMA && !get_key(m, "attention.kv_lora_rank") ? put_head(m) : ASSAY_OK;
 }
 
 /* ---- tensors ---- */
 
 static const char *stem_of(const mapping *m, bool in_block, str stem)
 {
-    size_t n = in_block ? sizeof inner / sizeof *inner : sizeof outer / sizeof *outer;
-    for (size_t i = 0; i < n; i++) {
-        const char *from = in_block ? inner[i].from : outer[i].from;
-        const char *type = in_block ? inner[i].model_type : outer[i].model_type;
-        style of = in_block ? inner[i].style : outer[i].style;
-        if (of == m->style && str_is(stem, from) && (!type || strcmp(type, m->model_type) == 0))
-            return in_block ? inner[i].to : outer[i].to;
-    }
+    const gguf_stems *stems = in_block ? &gguf_inner : &gguf_outer;
+    for (uint32_t i = 0; i < stems->n; i++)
+        if (gguf_stem_is(&stems->rows[i], m->style, m->model_type) &&
+            str_is(stem, stems->rows[i].from))
+            return stems->rows[i].to;
     return NULL;
-}
-
-/* "@" marks those that PyTorch has as parameters without a module: no ".weight" behind them. */
-static const char *tensor_ending(const char *to, str part, size_t *n)
-{
-    bool bare = *to && to[strlen(to) - 1] == '@';
-    *n = strlen(to) - bare;
-    if (strstr(to, "e_score_correction"))
-        return "_bias";
-    return bare ? str_is(part, "bias") ? "_bias" : "" : str_is(part, "bias") ? ".bias" : ".weight";
 }
 
 static bool split_name(str name, str *block, str *stem, str *part)
@@ -392,9 +226,9 @@ static assay_status rename_tensors(mapping *m)
         const char *to = stem_of(m, block.n > 0, stem);
         if (!to)
             continue;
-        const char *end = tensor_ending(to, part, &n);
+        const char *end = gguf_ending(to, part, &n);
         str *as = &w->items.items[i].as;
-        *as = block.n ? str_printf(m->arena, "%s." STR_FMT ".%.*s%s", blocks[m->style],
+        *as = block.n ? str_printf(m->arena, "%s." STR_FMT ".%.*s%s", gguf_blocks[m->style],
                                    STR_ARG(block), (int)n, to, end)
                       : str_printf(m->arena, "%.*s%s", (int)n, to, end);
         if (!as->p)
@@ -433,12 +267,12 @@ assay_status gguf_configure(gguf_file *g, const char *shown, arena *a, model_con
     mapping m = {.g = g, .shown = shown, .arena = a, .out = out, .err = err};
     *out = (model_config){0};
     zoo_args_init(&out->args, a);
-    for (size_t i = 0; i < sizeof archs / sizeof *archs; i++) {
-        if (!str_is(g->architecture, archs[i].arch))
+    for (uint32_t i = 0; i < gguf_archs_n; i++) {
+        if (!str_is(g->architecture, gguf_archs[i].arch))
             continue;
-        m.arch = archs[i].arch;
-        m.model_type = archs[i].model_type;
-        m.style = archs[i].style;
+        m.arch = gguf_archs[i].arch;
+        m.model_type = gguf_archs[i].model_type;
+        m.style = gguf_archs[i].style;
         return fill_config(&m);
     }
     return ASSAY_OK;

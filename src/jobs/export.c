@@ -3,6 +3,7 @@
 #include "formats/onnx_write.h"
 #include "jobs/job.h"
 
+#include "jobs/export_gguf.h"
 #include "jobs/hooks.h"
 #include "jobs/precision.h"
 #include "rewrite/lower.h"
@@ -105,6 +106,8 @@ assay_status job_export(assay_model *m, const char *path, const assay_options *o
                         assay_error *err)
 {
     ir_model *own = NULL;
+    if (job_is_gguf(path, o))
+        return job_export_gguf(m, path, o, got, err);
     if (o->model.precision != IR_UNDEFINED && !o->model.target)
         return no_such_precision(o, err);
     TRY(job_model_build(m, o, err));

@@ -159,6 +159,8 @@ typedef struct load_options {
 typedef struct export_options {
     int64_t opset; /* 0: by default */
     bool external_data, holes;
+    str quant;           /* of GGUF; empty: the type that the weights are published in */
+    uint64_t disk_limit; /* bytes of a GGUF file; 0: what is free */
 } export_options;
 
 typedef struct view_options {

@@ -44,7 +44,18 @@ static void fail_parameter(hf c, const char *keys, const char *wanted)
             (int)strcspn(keys, "|"), keys, wanted);
 }
 
-int64_t hf_int(hf c, const char *keys, int64_t def, int64_t min, int64_t max)
+static void tell(hf c, const char *keys, json_value v)
+{
+    zoo_asked_list *to = c.b->request->asked;
+    if (!to || !to->library || !nn_ok(c.b))
+        return;
+    const char *key = arena_printf(to->arena, "%s%s%.*s", c.in ? c.in : "", c.in ? "." : "",
+                                   (int)strcspn(keys, "|"), keys);
+    if (key)
+        nn_tell_asked(c.b, key, v);
+}
+
+static int64_t read_int(hf c, const char *keys, int64_t def, int64_t min, int64_t max)
 {
     const json_value *v = hf_raw(c, keys);
     int64_t n = def;
@@ -63,7 +74,14 @@ int64_t hf_int(hf c, const char *keys, int64_t def, int64_t min, int64_t max)
     return n < min ? min : max;
 }
 
-double hf_real(hf c, const char *keys, double def)
+int64_t hf_int(hf c, const char *keys, int64_t def, int64_t min, int64_t max)
+{
+    int64_t n = read_int(c, keys, def, min, max);
+    tell(c, keys, json_of_int(n));
+    return n;
+}
+
+static double read_real(hf c, const char *keys, double def)
 {
     const json_value *v = hf_raw(c, keys);
     if (!v)
@@ -74,7 +92,14 @@ double hf_real(hf c, const char *keys, double def)
     return def;
 }
 
-bool hf_bool(hf c, const char *keys, bool def)
+double hf_real(hf c, const char *keys, double def)
+{
+    double v = read_real(c, keys, def);
+    tell(c, keys, (json_value){.kind = JSON_REAL, .f = v});
+    return v;
+}
+
+static bool read_bool(hf c, const char *keys, bool def)
 {
     const json_value *v = hf_raw(c, keys);
     if (!v)
@@ -85,15 +110,22 @@ bool hf_bool(hf c, const char *keys, bool def)
     return def;
 }
 
+bool hf_bool(hf c, const char *keys, bool def)
+{
+    bool yes = read_bool(c, keys, def);
+    tell(c, keys, json_of_bool(yes));
+    return yes;
+}
+
 str hf_word(hf c, const char *keys, const char *def)
 {
     const json_value *v = hf_raw(c, keys);
-    if (!v)
-        return str_of(def);
-    if (v->kind == JSON_TEXT)
-        return v->s;
-    fail_parameter(c, keys, "a word");
-    return str_of(def);
+    str word = v && v->kind == JSON_TEXT ? v->s : str_of(def);
+    if (v && v->kind != JSON_TEXT)
+        fail_parameter(c, keys, "a word");
+    if (c.b->request->asked)
+        tell(c, keys, json_of_text(str_copy(c.b->request->asked->arena, word)));
+    return word;
 }
 
 /* ---- classes ---- */

@@ -35,8 +35,7 @@ static zoo_arg *find_arg(nn *b, const char *key)
     return best && best->value.kind != JSON_NULL ? best : NULL;
 }
 
-/* Tells the caller of zoo_build() which value a parameter has, once. */
-static void tell_asked(nn *b, const char *key, json_value v)
+void nn_tell_asked(nn *b, const char *key, json_value v)
 {
     zoo_asked_list *to = b->request->asked;
     for (uint32_t i = 0; to && i < to->list.n; i++)
@@ -69,7 +68,7 @@ int64_t nn_int(nn *b, const char *key, int64_t def)
     int64_t v = def;
     if (arg && !to_int(&arg->value, &v))
         wrong_kind(b, key, "a whole number", &arg->value);
-    tell_asked(b, key, json_of_int(v));
+    nn_tell_asked(b, key, json_of_int(v));
     return b->failed ? def : v;
 }
 
@@ -89,7 +88,7 @@ double nn_real(nn *b, const char *key, double def)
     double v = arg && json_is_number(&arg->value) ? arg->value.f : def;
     if (arg && !b->failed && !json_is_number(&arg->value))
         wrong_kind(b, key, "a number", &arg->value);
-    tell_asked(b, key, (json_value){.kind = JSON_REAL, .f = v});
+    nn_tell_asked(b, key, (json_value){.kind = JSON_REAL, .f = v});
     return b->failed ? def : v;
 }
 
@@ -149,7 +148,7 @@ static void tell_list(nn *b, const char *key, const int64_t *list, int n)
         items[i] = json_of_int(list[i]);
     v.items = items;
     if (items)
-        tell_asked(b, key, v);
+        nn_tell_asked(b, key, v);
 }
 
 static int read_ints(nn *b, const char *key, const int64_t *def, int n_def, int64_t *out, int max)

@@ -47,4 +47,7 @@ const char *nn_dims_text(nn *b, nn_t x);
 nn_t nn_activation8(nn *b, const char *of, nn_t x);
 nn_t nn_weight8(nn *b, const char *of, const char *name, int rank, const int64_t *dims, int axis);
 
+/* Tells the caller of zoo_build() which value a parameter has, once (nn_args.c). */
+void nn_tell_asked(nn *b, const char *key, json_value v);
+
 #endif

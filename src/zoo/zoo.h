@@ -62,13 +62,15 @@ typedef struct zoo_input { /* --input-shape for a built-in model */
     const int64_t *dims;
 } zoo_input;
 
-/* A parameter that a builder asked for, and the value that it got: a number or a list of whole numbers. */
+/* A parameter that a builder asked for, and the value that it got: a number or a list of whole numbers; with `library`
+ * also flags and words. Of several spellings it is told under the first. */
 typedef struct zoo_asked {
     const char *key;
     json_value value;
 } zoo_asked;
 typedef struct zoo_asked_list {
     arena *arena; /* given by the caller */
+    bool library; /* given by the caller: also the keys of libraries' configurations (hf.h) */
     VEC(zoo_asked) list;
 } zoo_asked_list;
 

@@ -111,6 +111,7 @@ def call(args: List[str]) -> Result:
 
 # Its weights are behind a link out of its directory.
 LINKED = ["linked/model.onnx"]
+ONE_LAYER = ["--set", "num_hidden_layers=1", "--set", "vocab_size=300"]
 RUN = ["--num-runs", "3", "--warmup-runs", "1"]
 BASES: Dict[str, List[str]] = {
     "graph": ["resnet18"],
@@ -271,6 +272,8 @@ OPTIONS = {
     "headroom": Sample("50"),
     "opset": Sample("13"),
     "external-data": Sample(),
+    "quant": Sample("q8_0", base=["smollm2-135m", *ONE_LAYER, "-o", "x.gguf"]),
+    "disk-limit": Sample("1KiB", base=["smollm2-135m", *ONE_LAYER, "-o", "x.gguf"]),
     "holes": Sample(),
     "height": Sample("256"),
     "width": Sample("256"),
