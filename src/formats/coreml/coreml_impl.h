@@ -3,7 +3,7 @@
 #define FORMATS_COREML_IMPL_H
 
 #include "formats/foreign_layer.h"
-#include "formats/wire.h"
+#include "formats/wire_find.h"
 
 enum {
     ML_LIST = 128,
@@ -35,13 +35,8 @@ typedef struct ml_value {
 
 /* ---- protobuf: fields of a message, looked up one at a time ---- */
 
-bool ml_find(cursor message, uint32_t field, wire_field *out); /* the last of that number */
-uint64_t ml_u64(cursor message, uint32_t field, uint64_t def);
-double ml_f32(cursor message, uint32_t field, double def);
 /* Whole numbers, packed or not: how many, at most ML_LIST. */
 int ml_list(cursor message, uint32_t field, int64_t *list);
-cursor ml_sub(cursor message, uint32_t field); /* empty when absent */
-bool ml_has(cursor message, uint32_t field);
 str ml_text(ml_reader *r, wire_field *f);
 
 /* ---- values ---- */

@@ -26,16 +26,16 @@ static ir_dtype dtype_of(uint64_t n)
 /* ValueType: 1 TensorType {1 type, 2 rank, 3 dimensions {1 {1 size}}}. */
 static void read_type(ml_reader *r, cursor type, ml_value *v)
 {
-    cursor tensor = ml_sub(type, 1);
+    cursor tensor = wire_sub(type, 1);
     int64_t dims[IR_MAX_RANK];
     int n = 0;
     wire_field f;
-    v->dtype = dtype_of(ml_u64(tensor, 1, 0));
-    int64_t rank = (int64_t)ml_u64(tensor, 2, 0);
+    v->dtype = dtype_of(wire_find_u64(tensor, 1, 0));
+    int64_t rank = (int64_t)wire_find_u64(tensor, 2, 0);
     while (wire_next(&tensor, &f)) {
         if (f.number != 3 || f.type != WIRE_LEN || n >= IR_MAX_RANK)
             continue;
-        uint64_t size = ml_u64(ml_sub(f.body, 1), 1, UINT64_MAX);
+        uint64_t size = wire_find_u64(wire_sub(f.body, 1), 1, UINT64_MAX);
         dims[n++] = size > INT32_MAX ? -1 : (int64_t)size;
     }
     v->rank = rank < 0 || v->dtype == IR_UNDEFINED ? -1 : n;
@@ -46,10 +46,10 @@ static void read_type(ml_reader *r, cursor type, ml_value *v)
 static ml_value *read_named(ml_reader *r, cursor named)
 {
     wire_field f;
-    str name = ml_find(named, 1, &f) ? ml_text(r, &f) : (str){0};
+    str name = wire_find(named, 1, &f) ? ml_text(r, &f) : (str){0};
     ml_value *v = name.n ? ml_put(r, name, IR_NONE) : NULL;
     if (v)
-        read_type(r, ml_sub(named, 2), v);
+        read_type(r, wire_sub(named, 2), v);
     return v;
 }
 
@@ -65,7 +65,7 @@ static uint64_t elements_of(const ml_value *v)
 
 static cursor tensor_of(cursor value, uint32_t kind)
 {
-    return ml_sub(ml_sub(ml_sub(value, 3), 1), kind);
+    return wire_sub(wire_sub(wire_sub(value, 3), 1), kind);
 }
 
 static ir_tensor *new_tensor(ml_reader *r, const ml_value *v)
@@ -103,7 +103,7 @@ static void place_blob(ml_reader *r, uint64_t at, ir_tensor *t)
 static void copy_content(ml_reader *r, cursor value, ir_tensor *t)
 {
     int64_t list[ML_LIST];
-    cursor floats = ml_sub(tensor_of(value, 1), 1), bytes = ml_sub(tensor_of(value, 7), 1);
+    cursor floats = wire_sub(tensor_of(value, 1), 1), bytes = wire_sub(tensor_of(value, 7), 1);
     cursor raw = cursor_left(&floats) ? floats : bytes;
     uint8_t *to = t->size_bytes <= ML_INLINE ? arena_alloc(r->f.m->arena, (size_t)t->size_bytes + 8)
                                              : NULL;
@@ -135,9 +135,9 @@ static ir_id make_constant(ml_reader *r, ml_value *v, cursor value)
                                                 sizeof *own);
     if (!own)
         return IR_NONE;
-    cursor blob = ml_sub(value, 5);
+    cursor blob = wire_sub(value, 5);
     if (cursor_left(&blob))
-        place_blob(r, ml_u64(blob, 2, 0), own);
+        place_blob(r, wire_find_u64(blob, 2, 0), own);
     else if (own->dtype == IR_STRING)
         own->storage = IR_DATA_NONE;
     else
@@ -170,20 +170,20 @@ static cursor constant_of(const mil_op *o, const char *key)
     wire_field f;
     if (!find_arg(o, key, &arg))
         return no_cursor(o);
-    cursor binding = ml_sub(arg, 1);
-    if (ml_find(binding, 1, &f)) {
+    cursor binding = wire_sub(arg, 1);
+    if (wire_find(binding, 1, &f)) {
         str name = cursor_str(&f.body, cursor_left(&f.body), o->r->f.scratch, FOREIGN_MAX_NAME);
         const ml_value *v = ml_get(o->r, name);
         return v && v->constant.src ? v->constant : no_cursor(o);
     }
-    return ml_sub(binding, 2);
+    return wire_sub(binding, 2);
 }
 
 const ml_value *mil_type(const mil_op *o, const char *key)
 {
     cursor arg;
     wire_field f;
-    if (!find_arg(o, key, &arg) || !ml_find(ml_sub(arg, 1), 1, &f))
+    if (!find_arg(o, key, &arg) || !wire_find(wire_sub(arg, 1), 1, &f))
         return NULL;
     return ml_get(o->r,
                   cursor_str(&f.body, cursor_left(&f.body), o->r->f.scratch, FOREIGN_MAX_NAME));
@@ -192,18 +192,18 @@ const ml_value *mil_type(const mil_op *o, const char *key)
 static ir_id bound_value(mil_op *o, cursor binding)
 {
     wire_field f;
-    if (ml_find(binding, 1, &f)) {
+    if (wire_find(binding, 1, &f)) {
         ml_value *v = ml_get(
             o->r, cursor_str(&f.body, cursor_left(&f.body), o->r->f.scratch, FOREIGN_MAX_NAME));
         if (v && v->id == IR_NONE && v->constant.src)
             v->id = make_constant(o->r, v, v->constant);
         return v ? v->id : IR_NONE;
     }
-    cursor value = ml_sub(binding, 2);
+    cursor value = wire_sub(binding, 2);
     if (!cursor_left(&value))
         return IR_NONE;
     ml_value own = {.name = o->l.name, .rank = -1};
-    read_type(o->r, ml_sub(value, 2), &own);
+    read_type(o->r, wire_sub(value, 2), &own);
     return make_constant(o->r, &own, value);
 }
 
@@ -242,7 +242,7 @@ int mil_ints(const mil_op *o, const char *key, int64_t *list)
             return n;
         }
     }
-    return ml_has(ml_sub(ml_sub(value, 3), 1), 2) ? 0 : -1;
+    return wire_has(wire_sub(wire_sub(value, 3), 1), 2) ? 0 : -1;
 }
 
 int64_t mil_int(const mil_op *o, const char *key, int64_t def)
@@ -254,7 +254,7 @@ int64_t mil_int(const mil_op *o, const char *key, int64_t def)
 double mil_float(const mil_op *o, const char *key, double def)
 {
     cursor value = constant_of(o, key);
-    cursor floats = ml_sub(tensor_of(value, 1), 1), bytes = ml_sub(tensor_of(value, 7), 1);
+    cursor floats = wire_sub(tensor_of(value, 1), 1), bytes = wire_sub(tensor_of(value, 7), 1);
     if (cursor_left(&floats) == 4)
         return (double)wire_f32(cursor_u32le(&floats));
     if (cursor_left(&bytes) == 2) {
@@ -269,7 +269,7 @@ bool mil_is(const mil_op *o, const char *key, const char *text)
 {
     wire_field f;
     cursor strings = tensor_of(constant_of(o, key), 4);
-    if (!ml_find(strings, 1, &f) || f.type != WIRE_LEN)
+    if (!wire_find(strings, 1, &f) || f.type != WIRE_LEN)
         return false;
     return str_is(cursor_str(&f.body, cursor_left(&f.body), o->r->f.scratch, FOREIGN_MAX_NAME),
                   text);
@@ -281,7 +281,7 @@ bool mil_is(const mil_op *o, const char *key, const char *text)
 static str entry_key(ml_reader *r, cursor entry)
 {
     wire_field f;
-    return ml_find(entry, 1, &f) ? ml_text(r, &f) : (str){0};
+    return wire_find(entry, 1, &f) ? ml_text(r, &f) : (str){0};
 }
 
 static void read_const(ml_reader *r, cursor op, ml_value *v)
@@ -290,9 +290,9 @@ static void read_const(ml_reader *r, cursor op, ml_value *v)
     while (wire_next(&op, &f))
         if ((f.number == 5 || f.number == 2) && f.type == WIRE_LEN &&
             str_is(entry_key(r, f.body), "val")) {
-            v->constant = ml_sub(f.body, 2);
+            v->constant = wire_sub(f.body, 2);
             if (f.number == 2) /* an argument, whose binding has the value */
-                v->constant = ml_sub(ml_sub(v->constant, 1), 2);
+                v->constant = wire_sub(wire_sub(v->constant, 1), 2);
         }
     foreign_count(&r->f, elements_of(v), ir_dtype_bytes(v->dtype, elements_of(v)));
 }
@@ -321,7 +321,7 @@ static void read_args(ml_reader *r, mil_op *o, cursor op)
     while (wire_next(&op, &f))
         if (f.number == 2 && f.type == WIRE_LEN && o->n_args < MIL_ARGS) {
             o->args[o->n_args].key = entry_key(r, f.body);
-            o->args[o->n_args++].body = ml_sub(f.body, 2);
+            o->args[o->n_args++].body = wire_sub(f.body, 2);
         }
 }
 
@@ -365,11 +365,11 @@ static assay_status read_operation(ml_reader *r, cursor op)
     if (!o || !out || !types)
         return err_no_memory(r->f.err);
     o->r = r;
-    o->type = ml_find(op, 1, &f) ? ml_text(r, &f) : (str){0};
+    o->type = wire_find(op, 1, &f) ? ml_text(r, &f) : (str){0};
     if (o->type.n == 0)
         return err_fail(r->f.err, ASSAY_ERR_MALFORMED, "an operation has no type");
     if (str_is(o->type, "const")) {
-        ml_value *v = read_named(r, ml_sub(op, 3));
+        ml_value *v = read_named(r, wire_sub(op, 3));
         if (v)
             read_const(r, op, v);
         return v ? ASSAY_OK : err_fail(r->f.err, ASSAY_ERR_MALFORMED, "a constant has no name");
@@ -399,7 +399,7 @@ static cursor find_entry(ml_reader *r, cursor message, uint32_t field, str key)
         if (f.number != field || f.type != WIRE_LEN)
             continue;
         if (!cursor_left(&first) || str_eq(entry_key(r, f.body), key))
-            first = ml_sub(f.body, 2);
+            first = wire_sub(f.body, 2);
     }
     return first;
 }
@@ -453,7 +453,7 @@ assay_status ml_read_program(ml_reader *r, cursor program, cursor description)
     (void)description;
     r->program = true;
     cursor function = find_entry(r, program, 2, STR("main"));
-    str opset = ml_find(function, 2, &f) ? ml_text(r, &f) : (str){0};
+    str opset = wire_find(function, 2, &f) ? ml_text(r, &f) : (str){0};
     cursor block = find_entry(r, function, 3, opset);
     if (!cursor_left(&block))
         return err_fail(r->f.err, ASSAY_ERR_MALFORMED, "the program has no operations");

@@ -21,9 +21,9 @@ static bool find_data(cursor weight, nn_data *d)
     } kinds[] = {{1, IR_FLOAT32}, {2, IR_FLOAT16}, {31, IR_INT8}, {30, IR_UINT8}};
     wire_field f;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (!ml_find(weight, kinds[i].field, &f) || f.type != WIRE_LEN)
+        if (!wire_find(weight, kinds[i].field, &f) || f.type != WIRE_LEN)
             continue;
-        uint64_t bits = kinds[i].field == 30 ? ml_u64(ml_sub(weight, 40), 1, 8)
+        uint64_t bits = kinds[i].field == 30 ? wire_find_u64(wire_sub(weight, 40), 1, 8)
                                              : ir_dtype_get(kinds[i].t)->bits;
         *d = (nn_data){.dtype = kinds[i].t,
                        .offset = f.body.pos,
@@ -40,7 +40,7 @@ ir_id nn_weight(nn_op *o, cursor message, uint32_t field, const char *what, int 
 {
     nn_data d;
     uint64_t n = 1;
-    if (!find_data(ml_sub(message, field), &d))
+    if (!find_data(wire_sub(message, field), &d))
         return IR_NONE;
     int64_t all = (int64_t)(d.elements & INT64_MAX);
     for (int i = 0; i < rank; i++)
@@ -69,12 +69,12 @@ ir_id nn_weight(nn_op *o, cursor message, uint32_t field, const char *what, int 
 static int input_dims(cursor type, bool old, int64_t *dims)
 {
     int64_t list[ML_LIST];
-    cursor image = ml_sub(type, 4), array = ml_sub(type, 5);
+    cursor image = wire_sub(type, 4), array = wire_sub(type, 5);
     if (cursor_left(&image)) {
         dims[0] = 1;
-        dims[1] = ml_u64(image, 3, 20) == 10 ? 1 : 3;
-        dims[2] = (int64_t)(ml_u64(image, 2, 0) & INT32_MAX);
-        dims[3] = (int64_t)(ml_u64(image, 1, 0) & INT32_MAX);
+        dims[1] = wire_find_u64(image, 3, 20) == 10 ? 1 : 3;
+        dims[2] = (int64_t)(wire_find_u64(image, 2, 0) & INT32_MAX);
+        dims[3] = (int64_t)(wire_find_u64(image, 1, 0) & INT32_MAX);
         return 4;
     }
     int n = ml_list(array, 1, list);
@@ -97,10 +97,10 @@ static assay_status add_inputs(ml_reader *r, cursor description, bool old)
     wire_field f, name;
     while (wire_next(&description, &f)) {
         int64_t dims[IR_MAX_RANK];
-        if (f.number != 1 || f.type != WIRE_LEN || !ml_find(f.body, 1, &name))
+        if (f.number != 1 || f.type != WIRE_LEN || !wire_find(f.body, 1, &name))
             continue;
         str text = ml_text(r, &name);
-        int rank = input_dims(ml_sub(f.body, 3), old, dims);
+        int rank = input_dims(wire_sub(f.body, 3), old, dims);
         ir_id id = foreign_value(&r->f, text, IR_FLOAT32, rank, dims);
         if (id == IR_NONE || !ml_put(r, text, id) || !ir_add_input(r->f.m, 0, id))
             return err_no_memory(r->f.err);
@@ -165,7 +165,7 @@ static assay_status read_layer(ml_reader *r, cursor layer, bool old)
     if (!in || !out)
         return err_no_memory(r->f.err);
     o.l = (foreign_layer){.f = &r->f, .in = in, .out = out};
-    o.l.name = ml_find(layer, 1, &f) ? ml_text(r, &f) : (str){0};
+    o.l.name = wire_find(layer, 1, &f) ? ml_text(r, &f) : (str){0};
     TRY(read_names(r, layer, &o, in, out));
     for (cursor c = layer; wire_next(&c, &f);)
         if (f.number >= 100 && f.type == WIRE_LEN) {
@@ -204,7 +204,7 @@ assay_status ml_read_network(ml_reader *r, cursor network, cursor description)
 {
     wire_field f;
     uint32_t n = 0;
-    bool old = ml_u64(network, 5, 0) != 1 && ml_u64(network, 6, 0) != 1;
+    bool old = wire_find_u64(network, 5, 0) != 1 && wire_find_u64(network, 6, 0) != 1;
     TRY(add_inputs(r, description, old));
     while (wire_next(&network, &f)) {
         if (f.number != 1 || f.type != WIRE_LEN)

@@ -12,7 +12,7 @@ static bool made(ir_id node)
 
 static int64_t size_of(const nn_op *o, uint32_t field)
 {
-    return (int64_t)(ml_u64(o->params, field, 0) & INT32_MAX);
+    return (int64_t)(wire_find_u64(o->params, field, 0) & INT32_MAX);
 }
 
 /* ---- windows ---- */
@@ -21,16 +21,16 @@ static int64_t size_of(const nn_op *o, uint32_t field)
 static void take_pads(cursor params, uint32_t valid, uint32_t same, layer_window *w)
 {
     wire_field f;
-    cursor amounts = ml_sub(ml_sub(params, valid), 1);
+    cursor amounts = wire_sub(wire_sub(params, valid), 1);
     int i = 0;
-    if (ml_has(params, same)) {
-        w->auto_pad = ml_u64(ml_sub(params, same), 1, 0) ? "SAME_LOWER" : "SAME_UPPER";
+    if (wire_has(params, same)) {
+        w->auto_pad = wire_find_u64(wire_sub(params, same), 1, 0) ? "SAME_LOWER" : "SAME_UPPER";
         return;
     }
     while (i < w->n && wire_next(&amounts, &f))
         if (f.number == 10 && f.type == WIRE_LEN) {
-            w->pads[i] = (int64_t)(ml_u64(f.body, 1, 0) & INT32_MAX);
-            w->pads[w->n + i++] = (int64_t)(ml_u64(f.body, 2, 0) & INT32_MAX);
+            w->pads[i] = (int64_t)(wire_find_u64(f.body, 1, 0) & INT32_MAX);
+            w->pads[w->n + i++] = (int64_t)(wire_find_u64(f.body, 2, 0) & INT32_MAX);
         }
 }
 
@@ -45,9 +45,9 @@ static void take_sizes(cursor params, uint32_t field, int64_t def, int64_t *to)
 static bool nn_conv(nn_op *o)
 {
     layer_window w = {.n = 2, .has_kernel = true, .has_strides = true, .has_dilations = true};
-    bool grows = ml_u64(o->params, 60, 0) != 0;
+    bool grows = wire_find_u64(o->params, 60, 0) != 0;
     int64_t outputs = size_of(o, 1), inputs = size_of(o, 2), list[ML_LIST];
-    int64_t group = (int64_t)(ml_u64(o->params, 10, 1) & INT32_MAX);
+    int64_t group = (int64_t)(wire_find_u64(o->params, 10, 1) & INT32_MAX);
     group = group ? group : 1;
     take_sizes(o->params, 20, 3, w.kernel);
     take_sizes(o->params, 30, 1, w.strides);
@@ -70,25 +70,25 @@ static bool nn_conv(nn_op *o)
 
 static bool nn_pool(nn_op *o)
 {
-    bool max = ml_u64(o->params, 1, 0) == 0;
+    bool max = wire_find_u64(o->params, 1, 0) == 0;
     layer_window w = {.n = 2, .has_kernel = true, .has_strides = true};
     int64_t list[ML_LIST];
-    if (ml_u64(o->params, 1, 0) > 1)
+    if (wire_find_u64(o->params, 1, 0) > 1)
         return false;
-    if (ml_u64(o->params, 60, 0))
+    if (wire_find_u64(o->params, 60, 0))
         return layer_unary(&o->l, max ? "GlobalMaxPool" : "GlobalAveragePool", NULL);
     take_sizes(o->params, 10, 3, w.kernel);
     take_sizes(o->params, 20, 1, w.strides);
     take_pads(o->params, 30, 31, &w);
-    bool last = ml_has(o->params, 32);
-    int n = last ? ml_list(ml_sub(o->params, 32), 10, list) : 0;
+    bool last = wire_has(o->params, 32);
+    int n = last ? ml_list(wire_sub(o->params, 32), 10, list) : 0;
     for (int i = 0; i < n && i < 2; i++)
         w.pads[i] = w.pads[2 + i] = list[i];
     ir_attr_spec attrs[LAYER_WINDOW_ATTRS + 3] = {{0}};
     int k = layer_window_attrs(&w, attrs);
     attrs[k++] = IR_SPEC_INT("ceil_mode", last);
     if (!max)
-        attrs[k] = IR_SPEC_INT("count_include_pad", !ml_u64(o->params, 50, 0));
+        attrs[k] = IR_SPEC_INT("count_include_pad", !wire_find_u64(o->params, 50, 0));
     return layer_unary(&o->l, max ? "MaxPool" : "AveragePool", attrs);
 }
 
@@ -117,12 +117,13 @@ static bool nn_dense(nn_op *o)
 static bool nn_matmul(nn_op *o)
 {
     int64_t dims[] = {size_of(o, 6), size_of(o, 5)};
-    bool own = ml_has(o->params, 8);
+    bool own = wire_has(o->params, 8);
     ir_id in[] = {layer_input(&o->l, 0),
                   own ? nn_weight(o, o->params, 8, "weight", 2, dims) : layer_input(&o->l, 1)};
     ir_id bias = own ? nn_weight(o, o->params, 9, "bias", 1, &dims[0]) : IR_NONE;
-    ir_attr_spec attrs[] = {IR_SPEC_INT("transA", (int64_t)ml_u64(o->params, 1, 0)),
-                            IR_SPEC_INT("transB", own || ml_u64(o->params, 2, 0)), LAYER_END};
+    ir_attr_spec attrs[] = {IR_SPEC_INT("transA", (int64_t)wire_find_u64(o->params, 1, 0)),
+                            IR_SPEC_INT("transB", own || wire_find_u64(o->params, 2, 0)),
+                            LAYER_END};
     if (in[0] == IR_NONE || in[1] == IR_NONE)
         return false;
     if (bias == IR_NONE)
@@ -143,21 +144,21 @@ static bool nn_activation(nn_op *o)
                 {30, "Tanh", 0, 0}, {40, "Sigmoid", 0, 0},   {41, "HardSigmoid", 1, 1},
                 {50, "Elu", 1, 0},  {60, "Softsign", 0, 0},  {70, "Softplus", 0, 0}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (!ml_has(o->params, rows[i].field) || o->l.n_in != 1)
+        if (!wire_has(o->params, rows[i].field) || o->l.n_in != 1)
             continue;
-        cursor p = ml_sub(o->params, rows[i].field);
+        cursor p = wire_sub(o->params, rows[i].field);
         ir_attr_spec attrs[3] = {{0}};
         if (rows[i].alpha)
-            attrs[0] = IR_SPEC_FLOAT("alpha", ml_f32(p, 1, 0));
+            attrs[0] = IR_SPEC_FLOAT("alpha", wire_find_f32(p, 1, 0));
         if (rows[i].beta)
-            attrs[1] = IR_SPEC_FLOAT("beta", ml_f32(p, 2, 0));
+            attrs[1] = IR_SPEC_FLOAT("beta", wire_find_f32(p, 2, 0));
         return layer_unary(&o->l, rows[i].op, attrs);
     }
-    if (ml_has(o->params, 25) && o->l.n_in == 1) {
+    if (wire_has(o->params, 25) && o->l.n_in == 1) {
         wire_field f;
-        cursor alpha = ml_sub(ml_sub(ml_sub(o->params, 25), 1), 1);
+        cursor alpha = wire_sub(wire_sub(wire_sub(o->params, 25), 1), 1);
         int64_t dims[] = {(int64_t)(cursor_left(&alpha) / 4), 1, 1};
-        ir_id in[] = {o->l.in[0], ml_find(o->params, 25, &f)
+        ir_id in[] = {o->l.in[0], wire_find(o->params, 25, &f)
                                       ? nn_weight(o, f.body, 1, "alpha", 3, dims)
                                       : IR_NONE};
         return in[1] != IR_NONE && made(layer_node_of(&o->l, NULL, "PRelu", in, 2, NULL, 1));
@@ -167,7 +168,7 @@ static bool nn_activation(nn_op *o)
 
 static bool nn_softmax(nn_op *o)
 {
-    int64_t axis = o->kind == 950 ? (int64_t)ml_u64(o->params, 1, 0) : o->old ? 1 : -1;
+    int64_t axis = o->kind == 950 ? (int64_t)wire_find_u64(o->params, 1, 0) : o->old ? 1 : -1;
     ir_attr_spec attrs[] = {IR_SPEC_INT("axis", axis), LAYER_END};
     return layer_unary(&o->l, "Softmax", attrs);
 }
@@ -175,8 +176,8 @@ static bool nn_softmax(nn_op *o)
 static bool nn_unary(nn_op *o)
 {
     static const char *const ops[] = {"Sqrt", NULL, "Reciprocal", NULL, "Exp", "Log", "Abs", NULL};
-    uint64_t type = ml_u64(o->params, 1, 0);
-    bool plain = ml_f32(o->params, 4, 0) == 0 && ml_f32(o->params, 5, 1) == 1;
+    uint64_t type = wire_find_u64(o->params, 1, 0);
+    bool plain = wire_find_f32(o->params, 4, 0) == 0 && wire_find_f32(o->params, 5, 1) == 1;
     if (type > 7 || !plain)
         return false;
     if (ops[type])
@@ -187,7 +188,8 @@ static bool nn_unary(nn_op *o)
     }
     if (type != 3)
         return false;
-    ir_id in[] = {o->l.in[0], layer_number(&o->l, "power", IR_FLOAT32, ml_f32(o->params, 2, 1))};
+    ir_id in[] = {o->l.in[0],
+                  layer_number(&o->l, "power", IR_FLOAT32, wire_find_f32(o->params, 2, 1))};
     return made(layer_node_of(&o->l, NULL, "Pow", in, 2, NULL, 1));
 }
 
@@ -196,12 +198,13 @@ static bool nn_unary(nn_op *o)
 static bool nn_batch_norm(nn_op *o)
 {
     int64_t n = size_of(o, 1);
-    bool instance = ml_u64(o->params, 6, 0) != 0;
+    bool instance = wire_find_u64(o->params, 6, 0) != 0;
     ir_id in[] = {layer_input(&o->l, 0), nn_weight(o, o->params, 15, "gamma", 1, &n),
                   nn_weight(o, o->params, 16, "beta", 1, &n),
                   nn_weight(o, o->params, 17, "mean", 1, &n),
                   nn_weight(o, o->params, 18, "variance", 1, &n)};
-    ir_attr_spec attrs[] = {IR_SPEC_FLOAT("epsilon", ml_f32(o->params, 10, 1e-5)), LAYER_END};
+    ir_attr_spec attrs[] = {IR_SPEC_FLOAT("epsilon", wire_find_f32(o->params, 10, 1e-5)),
+                            LAYER_END};
     uint32_t want = instance ? 3 : 5;
     for (uint32_t i = 0; i < want; i++)
         if (in[i] == IR_NONE)
@@ -214,9 +217,9 @@ static bool nn_batch_norm(nn_op *o)
 static bool nn_lrn(nn_op *o)
 {
     ir_attr_spec attrs[] = {IR_SPEC_INT("size", size_of(o, 3)),
-                            IR_SPEC_FLOAT("alpha", ml_f32(o->params, 1, 0)),
-                            IR_SPEC_FLOAT("beta", ml_f32(o->params, 2, 0)),
-                            IR_SPEC_FLOAT("bias", ml_f32(o->params, 4, 1)), LAYER_END};
+                            IR_SPEC_FLOAT("alpha", wire_find_f32(o->params, 1, 0)),
+                            IR_SPEC_FLOAT("beta", wire_find_f32(o->params, 2, 0)),
+                            IR_SPEC_FLOAT("bias", wire_find_f32(o->params, 4, 1)), LAYER_END};
     return layer_unary(&o->l, "LRN", attrs);
 }
 
@@ -233,7 +236,7 @@ static ir_id shaped_weight(nn_op *o, uint32_t shape, uint32_t field, const char 
 static bool nn_scale(nn_op *o)
 {
     ir_id in[] = {layer_input(&o->l, 0), shaped_weight(o, 1, 2, "scale")};
-    bool bias = ml_u64(o->params, 3, 0) != 0;
+    bool bias = wire_find_u64(o->params, 3, 0) != 0;
     if (in[0] == IR_NONE || in[1] == IR_NONE)
         return false;
     if (!bias)
@@ -256,7 +259,7 @@ static bool nn_many(nn_op *o)
 {
     ir_id x = layer_input(&o->l, 0);
     if (o->l.n_in == 1) {
-        ir_id in[] = {x, layer_number(&o->l, "alpha", IR_FLOAT32, ml_f32(o->params, 1, 0))};
+        ir_id in[] = {x, layer_number(&o->l, "alpha", IR_FLOAT32, wire_find_f32(o->params, 1, 0))};
         return made(layer_node_of(&o->l, NULL, o->op, in, 2, NULL, 1));
     }
     for (uint32_t i = 1; i < o->l.n_in; i++) {
@@ -276,7 +279,7 @@ static bool nn_flatten(nn_op *o)
     ir_id x = layer_input(&o->l, 0);
     if (x == IR_NONE)
         return false;
-    if (ml_u64(o->params, 1, 0))
+    if (wire_find_u64(o->params, 1, 0))
         x = layer_step_transpose(&o->l, x, last, 4);
     return o->old ? layer_reshape(&o->l, x, old, 4) : layer_reshape(&o->l, x, nd, 2);
 }
@@ -287,7 +290,8 @@ static bool nn_reshape(nn_op *o)
     int64_t list[ML_LIST], dims[IR_MAX_RANK] = {1};
     int n = ml_list(o->params, 1, list);
     ir_id x = layer_input(&o->l, 0);
-    if (n < 1 || n > IR_MAX_RANK - 1 || x == IR_NONE || (o->kind == 300 && ml_u64(o->params, 2, 0)))
+    if (n < 1 || n > IR_MAX_RANK - 1 || x == IR_NONE ||
+        (o->kind == 300 && wire_find_u64(o->params, 2, 0)))
         return false;
     for (int i = 0; i < n; i++)
         list[i] = list[i] > INT32_MAX ? -1 : list[i];
@@ -312,9 +316,9 @@ static bool nn_transpose(nn_op *o)
 
 static bool nn_concat(nn_op *o)
 {
-    int64_t axis = o->kind == 980 ? (int64_t)ml_u64(o->params, 1, 0) : 1;
+    int64_t axis = o->kind == 980 ? (int64_t)wire_find_u64(o->params, 1, 0) : 1;
     ir_attr_spec attrs[] = {IR_SPEC_INT("axis", axis), LAYER_END};
-    if ((o->kind == 320 && ml_u64(o->params, 100, 0)) || !o->l.n_in)
+    if ((o->kind == 320 && wire_find_u64(o->params, 100, 0)) || !o->l.n_in)
         return false;
     return made(layer_node_of(&o->l, NULL, "Concat", o->l.in, o->l.n_in, attrs, 1));
 }
@@ -322,7 +326,8 @@ static bool nn_concat(nn_op *o)
 static bool nn_split(nn_op *o)
 {
     ir_attr_spec attrs[] = {
-        IR_SPEC_INT("axis", o->kind == 975 ? (int64_t)ml_u64(o->params, 1, 0) : 1), LAYER_END};
+        IR_SPEC_INT("axis", o->kind == 975 ? (int64_t)wire_find_u64(o->params, 1, 0) : 1),
+        LAYER_END};
     int64_t list[ML_LIST];
     int n = o->kind == 975 ? ml_list(o->params, 3, list) : 0;
     ir_id in[] = {layer_input(&o->l, 0), n > 0 ? layer_ints(&o->l, "split", list, n) : IR_NONE};
@@ -342,8 +347,8 @@ static bool nn_reduce(nn_op *o)
     int64_t axes[ML_LIST];
     int n = ml_list(o->params, 1, axes);
     ir_id x = layer_input(&o->l, 0);
-    return x != IR_NONE && n > 0 && !ml_u64(o->params, 3, 0) &&
-           layer_reduce(&o->l, o->op, x, axes, n, ml_u64(o->params, 2, 0) != 0);
+    return x != IR_NONE && n > 0 && !wire_find_u64(o->params, 3, 0) &&
+           layer_reduce(&o->l, o->op, x, axes, n, wire_find_u64(o->params, 2, 0) != 0);
 }
 
 static bool nn_old_reduce(nn_op *o)
@@ -353,7 +358,7 @@ static bool nn_old_reduce(nn_op *o)
                                       "ReduceL2",     "ReduceMax",       "ReduceMin"};
     static const int64_t axes[] = {1, 2, 3};
     static const uint8_t first[] = {0, 1, 0, 1, 2}, count[] = {3, 2, 1, 1, 1};
-    uint64_t mode = ml_u64(o->params, 1, 0), axis = ml_u64(o->params, 3, 0);
+    uint64_t mode = wire_find_u64(o->params, 1, 0), axis = wire_find_u64(o->params, 3, 0);
     ir_id x = layer_input(&o->l, 0);
     return mode < 9 && axis < 5 && x != IR_NONE &&
            layer_reduce(&o->l, ops[mode], x, axes + first[axis], count[axis], true);
@@ -364,14 +369,14 @@ static bool nn_upsample(nn_op *o)
     int64_t by[2];
     take_sizes(o->params, 1, 1, by);
     float scales[] = {1, 1, (float)by[0], (float)by[1]};
-    bool linear = ml_u64(o->params, 5, 0) == 1;
+    bool linear = wire_find_u64(o->params, 5, 0) == 1;
     ir_attr_spec attrs[] = {
         IR_SPEC_TEXT("mode", linear ? "linear" : "nearest"),
         IR_SPEC_TEXT("coordinate_transformation_mode", linear ? "half_pixel" : "asymmetric"),
         IR_SPEC_TEXT("nearest_mode", "floor"), LAYER_END};
     ir_id in[] = {layer_input(&o->l, 0), IR_NONE,
                   foreign_floats(o->l.f, o->l.name, "scales", scales, 4)};
-    return in[0] != IR_NONE && !ml_has(o->params, 7) &&
+    return in[0] != IR_NONE && !wire_has(o->params, 7) &&
            made(layer_node_of(&o->l, NULL, "Resize", in, 3, attrs, 1));
 }
 
@@ -379,17 +384,17 @@ static bool nn_pad(nn_op *o)
 {
     layer_window w = {.n = 2};
     wire_field f;
-    cursor amounts = ml_sub(o->params, 10);
+    cursor amounts = wire_sub(o->params, 10);
     int i = 0;
     while (i < 2 && wire_next(&amounts, &f))
         if (f.number == 10 && f.type == WIRE_LEN) {
-            w.pads[i] = (int64_t)(ml_u64(f.body, 1, 0) & INT32_MAX);
-            w.pads[2 + i++] = (int64_t)(ml_u64(f.body, 2, 0) & INT32_MAX);
+            w.pads[i] = (int64_t)(wire_find_u64(f.body, 1, 0) & INT32_MAX);
+            w.pads[2 + i++] = (int64_t)(wire_find_u64(f.body, 2, 0) & INT32_MAX);
         }
     int64_t pads[] = {0, 0, w.pads[0], w.pads[1], 0, 0, w.pads[2], w.pads[3]};
-    const char *mode = ml_has(o->params, 2)   ? "reflect"
-                       : ml_has(o->params, 3) ? "edge"
-                                              : "constant";
+    const char *mode = wire_has(o->params, 2)   ? "reflect"
+                       : wire_has(o->params, 3) ? "edge"
+                                                : "constant";
     ir_attr_spec attrs[] = {IR_SPEC_TEXT("mode", mode), LAYER_END};
     ir_id in[] = {layer_input(&o->l, 0), layer_ints(&o->l, "pads", pads, 8)};
     return in[0] != IR_NONE && made(layer_node_of(&o->l, NULL, "Pad", in, 2, attrs, 1));

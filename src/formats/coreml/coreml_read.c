@@ -9,36 +9,6 @@
 
 /* ---- fields ---- */
 
-bool ml_find(cursor message, uint32_t field, wire_field *out)
-{
-    wire_field f;
-    bool found = false;
-    while (message.src && wire_next(&message, &f))
-        if (f.number == field) {
-            *out = f;
-            found = true;
-        }
-    return found && !message.failed;
-}
-
-bool ml_has(cursor message, uint32_t field)
-{
-    wire_field f;
-    return ml_find(message, field, &f);
-}
-
-uint64_t ml_u64(cursor message, uint32_t field, uint64_t def)
-{
-    wire_field f;
-    return ml_find(message, field, &f) && f.type == WIRE_VARINT ? f.value : def;
-}
-
-double ml_f32(cursor message, uint32_t field, double def)
-{
-    wire_field f;
-    return ml_find(message, field, &f) && f.type == WIRE_FIXED32 ? (double)wire_f32(f.value) : def;
-}
-
 int ml_list(cursor message, uint32_t field, int64_t *list)
 {
     wire_field f;
@@ -51,15 +21,6 @@ int ml_list(cursor message, uint32_t field, int64_t *list)
             list[n++] = (int64_t)v;
     }
     return n;
-}
-
-cursor ml_sub(cursor message, uint32_t field)
-{
-    wire_field f;
-    if (ml_find(message, field, &f) && f.type == WIRE_LEN)
-        return f.body;
-    message.pos = message.end;
-    return message;
 }
 
 str ml_text(ml_reader *r, wire_field *f)
@@ -164,12 +125,12 @@ static assay_status read_model(ml_reader *r, cursor model, int depth, bool *foun
     if (model.failed || depth > ML_MAX_DEPTH)
         return err_fail(r->f.err, ASSAY_ERR_MALFORMED, "models are nested too deep");
     if (kind == PIPELINE_CLASSIFIER || kind == PIPELINE_REGRESSOR) {
-        cursor inner = ml_sub(f.body, 1);
+        cursor inner = wire_sub(f.body, 1);
         return read_pipeline(r, inner, depth, found);
     }
     if (kind == PIPELINE)
         return read_pipeline(r, f.body, depth, found);
-    cursor description = ml_sub(model, 2);
+    cursor description = wire_sub(model, 2);
     if (is_network(kind) || kind == PROGRAM)
         *found = true;
     if (is_network(kind))
@@ -208,7 +169,7 @@ static assay_status read_file(ml_reader *r)
     bool found = false;
     if (!map_init(&r->values, r->f.scratch, 256))
         return err_no_memory(r->f.err);
-    r->version = ml_u64(all, 1, 0);
+    r->version = wire_find_u64(all, 1, 0);
     r->f.m->ir_version = (int64_t)(r->version & INT32_MAX);
     TRY(read_model(r, all, 0, &found));
     if (r->f.err->code != ASSAY_OK)
