@@ -14,6 +14,7 @@
 #include "formats/ncnn/ncnn.h"
 #include "formats/onnx_read.h"
 #include "formats/openvino/openvino.h"
+#include "formats/tensorflow/tensorflow.h"
 #include "formats/tflite/tflite.h"
 
 #define MAGIC(lit) .magic = (lit), .n_magic = (uint32_t)(sizeof(lit) - 1)
@@ -52,9 +53,13 @@ static const format_row formats[] = {
     {"keras", .suffix = ".hdf5", KERAS, .packed = true},
     {"tflite", .suffix = ".tflite", .reader = FORMAT_FOREIGN, .read = tflite_read, MAGIC("TFL3"),
      .at = 4},
-    {"tensorflow", .suffix = ".pb", .what = "a TensorFlow graph",
-     .todo = TF_EXPORT "--graphdef FILE.pb --inputs IN:0 --outputs OUT:0 --output model.onnx, or "
-                       "--saved-model FOLDER for a saved model."},
+    {"tensorflow", .suffix = ".pb", .reader = FORMAT_FOREIGN, .read = tensorflow_read},
+    {"tensorflow", .suffix = ".pbtxt", .what = "a TensorFlow graph as text",
+     .todo = "Use the .pb file or the SavedModel folder of the same model."},
+    {"tensorflow", .suffix = ".meta", .what = "the graph of a TensorFlow checkpoint",
+     .todo = TF_EXPORT
+     "--checkpoint FILE.meta --inputs IN:0 --outputs OUT:0 --output model.onnx, or "
+     "save the model as SavedModel."},
     {"coreml", .suffix = ".mlmodel", .reader = FORMAT_FOREIGN, .read = coreml_read},
     {"coreml", .suffix = ".mlpackage", .reader = FORMAT_FOREIGN, .read = coreml_read},
     {"coreml", .suffix = ".mlmodelc", .what = "a compiled Core ML model",
@@ -223,6 +228,8 @@ const format_row *format_by_content(const void *head, uint64_t n, uint64_t size)
             return f;
     if (is_safetensors(head, n, size))
         return first_of(FORMAT_SAFETENSORS);
+    if (tensorflow_looks_like(head, n))
+        return format_by_suffix(STR("x.pb"));
     if (coreml_looks_like(head, n))
         return format_by_suffix(STR("x.mlmodel"));
     return onnx_looks_like(head, n) ? first_of(FORMAT_ONNX) : NULL;
@@ -283,7 +290,7 @@ const format_row *format_of_file(const char *path)
 
 bool format_inside(const char *folder, char *path, size_t room)
 {
-    static const char *const inner[] = {"Data/com.apple.CoreML/model.mlmodel"};
+    static const char *const inner[] = {"Data/com.apple.CoreML/model.mlmodel", "saved_model.pb"};
     for (size_t i = 0; i < sizeof inner / sizeof *inner; i++) {
         int n = snprintf(path, room, "%s/%s", folder, inner[i]);
         if (n > 0 && (size_t)n < room && file_stat(path).is_regular)

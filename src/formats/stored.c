@@ -410,11 +410,6 @@ assay_status stored_refuse_folder(const char *path, assay_error *err)
     if (folder_holds(path, "model.onnx"))
         return err_fail(err, ASSAY_ERR_UNSUPPORTED,
                         "%s: is a folder. Did you mean '%s/model.onnx'?", shown, shown);
-    if (folder_holds(path, "saved_model.pb"))
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "%s: unsupported format: a TensorFlow saved model. Export it with: python "
-                        "-m tf2onnx.convert --saved-model '%s' --output model.onnx",
-                        shown, shown);
     return err_fail(err, ASSAY_ERR_UNSUPPORTED,
                     "%s: is a folder without a config.json. Name an .onnx file in it.", shown);
 }

@@ -1,0 +1,17 @@
+cp -r "$CASES"/../../data/tensorflow/* .
+"$ASSAY" frozen.pb --top 20 | sed -n '1,16p;/^Top/,$p'
+"$ASSAY" frozen.pb --batch 4 --top 0 | grep MACs
+"$ASSAY" loop.pb --top 0 | grep -E "Exact|Parameters|MACs"
+"$ASSAY" saved --top 0 | sed -n '7,13p'
+"$ASSAY" saved --top 0 | grep -E "Parameters|MACs"
+"$ASSAY" export saved -o saved.onnx -q && "$ASSAY" saved.onnx --top 0 | grep -E "Parameters|MACs"
+"$ASSAY" export loop.pb -o loop.onnx -q && "$ASSAY" loop.onnx --top 0 | grep -E "Exact|MACs"
+cp saved/saved_model.pb alone
+"$ASSAY" alone --top 0 | grep -E "content|MACs"
+"$ASSAY" export alone -o alone.onnx || echo "exit $?"
+head -c 900 frozen.pb > cut.pb
+"$ASSAY" cut.pb || echo "exit $?"
+printf 'node { name: "x" }' > x.pbtxt
+"$ASSAY" x.pbtxt || echo "exit $?"
+printf 'nothing of this kind' > y.pb
+"$ASSAY" y.pb || echo "exit $?"
