@@ -133,7 +133,7 @@ static assay_status wrong_type(const wire_message *msg, const wire_field *f, cur
 assay_status wire_walk(cursor *c, const wire_message *msg, void *self)
 {
     wire_field f = {.number = 0};
-    while (read_short(c, &f) || read_any(c, &f)) {
+    while (c->pos != c->end && (read_short(c, &f) || read_any(c, &f))) {
         if (f.number >= msg->n_rows || !msg->rows[f.number].handle)
             continue;
         const wire_row *row = &msg->rows[f.number];
