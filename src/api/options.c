@@ -12,7 +12,7 @@ static const option_topic *const topics[] = {
     &options_model,  &options_analysis, &options_hardware, &options_machine,   &options_memory,
     &options_fusion, &options_scaling,  &options_measure,  &options_engine,    &options_watch,
     &options_check,  &options_capacity, &options_pipeline, &options_diffusion, &options_language,
-    &options_load,   &options_export,   &options_view,     &options_caller,
+    &options_load,   &options_export,   &options_sweep,    &options_view,      &options_caller,
 };
 enum { N_TOPICS = sizeof topics / sizeof *topics, NAMES_MOST = 128 };
 

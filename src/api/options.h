@@ -67,7 +67,7 @@ typedef struct option_topic {
 extern const option_topic options_model, options_analysis, options_memory, options_hardware,
     options_machine, options_fusion, options_scaling, options_measure, options_engine,
     options_watch, options_check, options_capacity, options_diffusion, options_language,
-    options_pipeline, options_load, options_export, options_view, options_caller;
+    options_pipeline, options_load, options_export, options_sweep, options_view, options_caller;
 
 /* The caller's options, or `none` filled with the defaults when there are none. */
 const assay_options *api_options(const assay_options *given, assay_options *none);

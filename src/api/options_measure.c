@@ -73,18 +73,36 @@ static OPTION_SETTER(set_provider_option)
     return s->key.p && s->value.p ? ASSAY_OK : err_no_memory(err);
 }
 
+#define THREADS_MOST 4096
+
+/* One number; or a list, which only sweeps accept (job_engine_open() refuses it). */
+static OPTION_SETTER(set_threads)
+{
+    str rest = value;
+    int64_t v = 0;
+    bool list = memchr(value.p, ',', value.n) != NULL;
+    do {
+        if (!option_whole_number(str_cut(&rest, ','), THREADS_MOST, &v))
+            return option_refuse(row, value, err, "a whole number from 0 to %d", THREADS_MOST);
+    } while (rest.n);
+    o->engine.threads = list ? 0 : v;
+    o->engine.threads_list = list ? str_copy(o->arena, value) : (str){0};
+    return list && !o->engine.threads_list.p ? err_no_memory(err) : ASSAY_OK;
+}
+
 static const option_row measure[] = {
-    {OPTION_READ("batch-sizes", set_batch_sizes, "profile bench layers memory check map"),
+    {OPTION_READ("batch-sizes", set_batch_sizes, "profile bench layers memory check map sweep"),
      .value = ASSAY_BATCH_SIZES, .needs = "measure", .about = "Measure or map these batch sizes."},
     {OPTION_READ("configs", set_configs, "bench"), .value = "1:fp32,8:fp16",
      .about = "Measure these combinations of batch size and precision."},
-    {OPTION("num-runs", INT, measure.num_runs, "@run"), .value = "N", .needs = "measure", .min = 1,
-     .max = 1000000, .initial = 50, .about = "Measure this many runs of each configuration."},
-    {OPTION("warmup-runs", INT, measure.warmup_runs, "@run"), .value = "N", .needs = "measure",
-     .min = 0, .max = 1000000, .initial = 10,
+    {OPTION("num-runs", INT, measure.num_runs, "@run sweep"), .value = "N", .needs = "measure",
+     .min = 1, .max = 1000000, .initial = 50,
+     .about = "Measure this many runs of each configuration."},
+    {OPTION("warmup-runs", INT, measure.warmup_runs, "@run sweep"), .value = "N",
+     .needs = "measure", .min = 0, .max = 1000000, .initial = 10,
      .about = "Warm up for at least this many runs, and until timings are steady."},
-    {OPTION("duration", TIME, measure.duration, "profile bench check watch load"), .above = true,
-     .value = "TIME", .needs = "measure", .max = 86400,
+    {OPTION("duration", TIME, measure.duration, "profile bench check watch load sweep"),
+     .above = true, .value = "TIME", .needs = "measure", .max = 86400,
      .about =
          "Measure for at least this time (4s, 500ms; a bare number is seconds). watch: end "
          "after this time. load: send for this time, of --curve in all. Default of load: 10 s, "
@@ -92,7 +110,7 @@ static const option_row measure[] = {
     {OPTION("precision-target", REAL, measure.precision_target, "profile bench check"),
      .above = true, .value = "PERCENT", .needs = "measure", .max = 100,
      .about = "Measure until the 95 % interval of the mean is at most this wide, up to a minute."},
-    {OPTION("concurrency", INT, measure.concurrency, "bench check load"), .value = "N",
+    {OPTION("concurrency", INT, measure.concurrency, "bench check load sweep"), .value = "N",
      .needs = "measure", .min = 1, .max = 10000, .initial = 1,
      .about =
          "Run this many inferences at the same time, each in its own thread. load: send on this "
@@ -113,7 +131,7 @@ static const option_row measure[] = {
     {OPTION("unit", WORD, measure.unit, "profile bench layers memory"), .closed = true,
      .values = "samples|images|tokens|requests", .needs = "measure",
      .about = "Set the unit of throughput. Default: by the model's input."},
-    {OPTION("memory-limit", BYTES, measure.memory_limit, "@run"), .value = "4GiB",
+    {OPTION("memory-limit", BYTES, measure.memory_limit, "@run sweep"), .value = "4GiB",
      .needs = "memory:measure|compare:measure",
      .about = "Skip batch sizes that need more memory by plan. Default: free memory."},
     {OPTION("layers", WORD, measure.layer_patterns, "layers"), .value = "PATTERN,...",
@@ -122,15 +140,16 @@ static const option_row measure[] = {
 OPTION_TOPIC(options_measure, "Measurement", measure);
 
 static const option_row engine[] = {
-    {OPTION("device", WORD, engine.device, "@run fuse"), .value = "NAME", .values = "cpu|cuda",
-     .needs = "measure|against-engine",
-     .about = "Run the model on this device of the engine; falls back to cpu with a warning."},
-    {OPTION("threads", INT, engine.threads, "@run fuse machine"), .value = "N",
-     .needs = "measure|against-engine", .min = 0, .max = 4096,
-     .about = "Use this many threads inside an operator; 0: the engine decides."},
-    {OPTION("no-spin", FLAG, engine.no_spin, "@run"), .needs = "measure",
+    {OPTION("device", WORD, engine.device, "@run fuse sweep"), .value = "NAME",
+     .values = "cpu|cuda", .needs = "measure|against-engine",
+     .about = "Run the model on this device of the engine; falls back to cpu with a warning. "
+              "sweep: a list."},
+    {OPTION_READ("threads", set_threads, "@run fuse machine sweep"), .value = "N",
+     .needs = "measure|against-engine", .min = 0, .max = THREADS_MOST,
+     .about = "Use this many threads inside an operator; 0: the engine decides. sweep: a list."},
+    {OPTION("no-spin", FLAG, engine.no_spin, "@run sweep"), .needs = "measure",
      .about = "Let idle threads of the engine sleep instead of spinning."},
-    {OPTION("opt-level", INT, engine.opt_level, "@run fuse"), .values = "0|1|2|99",
+    {OPTION("opt-level", INT, engine.opt_level, "@run fuse sweep"), .values = "0|1|2|99",
      .needs = "measure|against-engine", .min = 0, .max = 99, .initial = 99,
      .about = "Set the engine's graph optimizations: none, basic, extended or all."},
     {OPTION_READ("provider-option", set_provider_option, "@run"), .repeatable = true,
@@ -142,7 +161,7 @@ static const option_row engine[] = {
      .about = "Record these GPU events while layers are timed."},
     {OPTION("no-nvtx", FLAG, engine.no_nvtx, "profile bench layers memory"), .needs = "measure",
      .about = "Do not mark session, warm-up and runs as NVTX ranges."},
-    {OPTION("engine-lib", WORD, engine.library, "@run export fuse machine"), .value = "FILE",
+    {OPTION("engine-lib", WORD, engine.library, "@run export fuse machine sweep"), .value = "FILE",
      .values = "@files", .needs = "measure|against-engine",
      .about = "Load this ONNX Runtime library. Default: ASSAY_ORT_LIB, else the library path."},
     {OPTION("engine", WORD, engine.name, NULL), .value = "NAME", .values = "ort|null",

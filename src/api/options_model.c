@@ -138,7 +138,7 @@ static const option_row rows[] = {
      .about =
          "Use 7 or 8 bits of int8 weights; CPUs without VNNI need 7. Default: 8 in files, else "
          "by this CPU."},
-    {OPTION("seed", INT, model.seed, "@run export load"), .value = "N", .needs = "measure",
+    {OPTION("seed", INT, model.seed, "@run export load sweep"), .value = "N", .needs = "measure",
      .min = 0, .max = INT64_MAX,
      .about = "Set the seed of random weights, inputs and arrivals. Default: 0."},
     {OPTION("follow-symlinks", FLAG, model.follow_symlinks,

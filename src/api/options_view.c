@@ -16,9 +16,10 @@ static const option_row rows[] = {
     {OPTION("view", WORD, view.part, "report"), .closed = true, .value = "NAME",
      .values = "all|profile|bench|layers|memory|map|fuse|watch",
      .about = "Show this part of a result. Default: that of the command that produced it."},
-    {OPTION("rows", WORD, view.rows, "profile bench layers memory compare report fuse load"),
+    {OPTION("rows", WORD, view.rows, "profile bench layers memory compare report fuse load sweep"),
      .closed = true, .value = "NAME",
-     .values = "layers|runs|batches|groups|events|timeline|snapshots|slots|curve|cdf|summary",
+     .values = "layers|runs|batches|groups|events|timeline|snapshots|slots|curve|cdf|summary|"
+               "tasks|cells|best|machines",
      .formats = "csv",
      .about = "Select the rows of CSV: layers, runs, batches, groups; of the memory plan: events, "
               "timeline, snapshots, slots, curve; of a load: summary, curve, timeline, cdf."},

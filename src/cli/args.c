@@ -254,9 +254,9 @@ static assay_status place_config(cli_args *a, assay_error *err)
 /* Names become words where words are models; elsewhere they select. */
 static assay_status place_models(cli_args *a, assay_error *err)
 {
-    assay_status s = place_list(a, err);
     bool words = a->command->values && (strcmp(a->command->values, "@models") == 0 ||
                                         strcmp(a->command->values, "@pipelines") == 0);
+    assay_status s = words ? place_list(a, err) : ASSAY_OK;
     for (int i = 0; words && i < a->model.names.n && s == ASSAY_OK; i++)
         s = keep_word(a, a->model.names.items[i], err);
     if (s == ASSAY_OK)

@@ -120,6 +120,12 @@ typedef struct cli_history_args {
     long limit; /* 0: not given */
 } cli_history_args;
 
+typedef struct cli_sweep_args {
+    const char *on, *tasks, *image, *secret, *manifest;
+    long throttle, time_limit; /* minutes. 0: not given */
+    bool follow;
+} cli_sweep_args;
+
 struct cli_args {
     const cli_command *command;
     bool command_given; /* by name, not by leaving it out */
@@ -132,6 +138,7 @@ struct cli_args {
     cli_output_args output;
     cli_check_args check;
     cli_history_args history;
+    cli_sweep_args sweep;
     bool measure;      /* --measure */
     bool machine_show; /* --show */
     bool sandbox;      /* --sandbox */

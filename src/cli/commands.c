@@ -17,6 +17,7 @@
     X(map)          \
     X(fuse)         \
     X(scale)        \
+    X(sweep)        \
     X(history)      \
     X(trend)        \
     X(capacity)     \

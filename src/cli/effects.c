@@ -70,6 +70,16 @@ static void put_needed(const cli_args *a, const assay_option_info *o, char *out,
         used += (size_t)snprintf(out + used, cap - used, "%s--%s", used ? " or " : "", needed.name);
 }
 
+/* A sweep alone measures several. */
+static assay_status check_threads(const cli_args *a, assay_error *err)
+{
+    const char *threads = cli_given(a, "threads");
+    if (!threads || !strchr(threads, ',') || strcmp(a->command->name, "sweep") == 0)
+        return ASSAY_OK;
+    return cli_refuse(
+        err, "--threads must be one number, got '%.100s'. `assay sweep` takes a list.", threads);
+}
+
 assay_status cli_check_effects(const cli_args *a, assay_error *err)
 {
     assay_option_info o;
@@ -86,7 +96,7 @@ assay_status cli_check_effects(const cli_args *a, assay_error *err)
                               needed);
         }
     }
-    return ASSAY_OK;
+    return check_threads(a, err);
 }
 
 /* ---- what a command finds out later ---- */

@@ -57,9 +57,8 @@ static bool write_unsaved(const assay_result *result, const assay_record_options
     return good;
 }
 
-/* Nothing that was measured is lost with a server. */
-static int rescue(const cli_args *a, const assay_result *result, const assay_record_options *o,
-                  const assay_error *why)
+int cli_rescue(const cli_args *a, const assay_result *result, const assay_record_options *o,
+               const assay_error *why)
 {
     char path[128];
     assay_error err;
@@ -83,7 +82,7 @@ int cli_keep(const cli_args *a, assay_store *store, const assay_result *result)
     int64_t id;
     assay_error err;
     if (assay_store_save(store, result, &options, &id, &err) != ASSAY_OK)
-        return rescue(a, result, &options, &err);
+        return cli_rescue(a, result, &options, &err);
     if (!a->output.quiet)
         fprintf(stderr, "assay: stored in the history as record %lld\n", (long long)id);
     return ASSAY_OK;

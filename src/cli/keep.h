@@ -13,4 +13,9 @@ bool cli_keep_measures(const cli_args *a);
 /* Stores a result with the tags of the command line and prints its number, or prints the error. Returns an exit code. */
 int cli_keep(const cli_args *a, assay_store *store, const assay_result *result);
 
+/* Prints why a result could not be stored. Nothing that was measured is lost with a server: what was to be stored there is
+ * written to a file that `assay history import` reads. Returns an exit code. */
+int cli_rescue(const cli_args *a, const assay_result *result, const assay_record_options *options,
+               const assay_error *why);
+
 #endif

@@ -14,6 +14,10 @@ enum { MESSAGES_SHOWN = 8 };
 assay_status job_engine_open(const assay_options *o, engine **out, assay_error *err)
 {
     const engine_config config = {.library = o->engine.library.n ? o->engine.library.p : NULL};
+    if (o->engine.threads_list.n)
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "threads must be one number where a model is run, not '" STR_FMT "'",
+                        STR_ARG(o->engine.threads_list));
     return engine_open(o->engine.name.n ? o->engine.name.p : "ort", &config, out, err);
 }
 

@@ -108,6 +108,7 @@ typedef struct measure_options {
 
 typedef struct run_engine_options {
     str device, name, library;
+    str threads_list; /* of a sweep; else empty */
     int64_t threads, opt_level;
     bool no_spin, no_nvtx;
     int gpu_events; /* gpu_wanted */
@@ -163,6 +164,11 @@ typedef struct export_options {
     uint64_t disk_limit; /* bytes of a GGUF file; 0: what is free */
 } export_options;
 
+typedef struct sweep_options {
+    str name, precisions, node_classes; /* the last two are lists */
+    int64_t repeat;
+} sweep_options;
+
 typedef struct view_options {
     int64_t top, depth;
     int64_t columns; /* 0: nobody says */
@@ -188,6 +194,7 @@ struct assay_options {
     pipeline_options pipeline;
     load_options load;
     export_options export;
+    sweep_options sweep;
     view_options view;
     str command; /* for the result's context */
 };

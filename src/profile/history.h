@@ -50,6 +50,8 @@ typedef struct history_models {
 } history_models;
 
 extern const result_kind records_kind, models_kind;
+/* An int64_t of seconds since 1970 as "2026-11-15T19:06:00Z"; INT64_MIN: unknown. */
+extern const field_codec history_time_codec;
 
 /* ---- one metric over time ---- */
 

@@ -52,7 +52,7 @@ static void time_print(sbuf *b, const void *at)
     sbuf_puts(b, text);
 }
 
-static const field_codec time_codec = {
+const field_codec history_time_codec = {
     .schema = "{\"type\": \"string\", \"format\": \"date-time\"}",
     .typescript = "string",
     .known = time_known,
@@ -61,7 +61,7 @@ static const field_codec time_codec = {
     .print = time_print};
 
 #define TIME(T, about_) \
-    FIELD_AS(T, "created", created_s, CODEC, NONE, "When", about_, .codec = &time_codec)
+    FIELD_AS(T, "created", created_s, CODEC, NONE, "When", about_, .codec = &history_time_codec)
 
 /* ---- records ---- */
 

@@ -10,13 +10,16 @@
 #include "profile/pipeline.h"
 #include "profile/profile_fields.h"
 #include "profile/scaling.h"
+#include "profile/sweep.h"
 #include "profile/validation.h"
 #include "profile/verdicts.h"
 
-const result_kind *const result_kinds[] = {
-    &profile_kind,   &machine_kind,    &records_kind,    &models_kind,  &trend_kind,
-    &capacity_kind,  &validation_kind, &check_kind,      &scaling_kind, &language_kind,
-    &diffusion_kind, &pipelines_kind,  &comparison_kind, &load_kind,    NULL};
+const result_kind *const result_kinds[] = {&profile_kind,      &machine_kind,      &records_kind,
+                                           &models_kind,       &trend_kind,        &capacity_kind,
+                                           &validation_kind,   &check_kind,        &scaling_kind,
+                                           &language_kind,     &diffusion_kind,    &pipelines_kind,
+                                           &comparison_kind,   &load_kind,         &sweep_kind,
+                                           &sweep_status_kind, &sweep_report_kind, NULL};
 const uint32_t result_kinds_n = sizeof result_kinds / sizeof *result_kinds - 1;
 
 const result_kind *result_kind_find(str schema)

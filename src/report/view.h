@@ -323,7 +323,7 @@ typedef struct view_pivot {
     const view_column *columns; /* what: items in which they read alike share a row */
     uint32_t n_columns;
     const char *across;         /* which: a pattern on an item, the title of its column */
-    const char *value, *spread; /* pattern of the figure; path of its spread, a share */
+    const char *value, *spread; /* pattern of the figure; path of its spread, a share, or NULL */
     bool spread_each;           /* a spread behind every figure, else the largest of the row */
 } view_pivot;
 void view_add_pivot(view *v, const view_pivot *of);

@@ -65,7 +65,8 @@ static void fill_heads(const pivot *p, view_table *t)
     for (uint32_t i = 0; i < p->n_across; i++) {
         view_head *head = &t->heads[of->n_columns + columns_each(p) * i];
         head[0] = (view_head){.title = p->across[i], .right = true};
-        head[1] = spread; /* which the next title replaces where there is one spread for all */
+        if (of->spread)
+            head[1] = spread; /* which the next title replaces where there is one spread for all */
     }
 }
 
@@ -91,7 +92,9 @@ static void fill_item(pivot *p, uint32_t index, view_table *t, double *largest)
     if (i == PIVOT_COLUMNS)
         return;
     cells[at] = view_text(p->v, &item, p->of->value);
-    fill_spread(p, &item, &cells[p->of->spread_each ? at + 1 : t->n_columns - 1], &largest[row]);
+    if (p->of->spread)
+        fill_spread(p, &item, &cells[p->of->spread_each ? at + 1 : t->n_columns - 1],
+                    &largest[row]);
 }
 
 static uint32_t plan_pivot(pivot *p)
@@ -101,7 +104,8 @@ static uint32_t plan_pivot(pivot *p)
         row_of(p, i);
         across_of(p, &item);
     }
-    return p->of->n_columns + columns_each(p) * p->n_across + !p->of->spread_each;
+    return p->of->n_columns + columns_each(p) * p->n_across +
+           (p->of->spread && !p->of->spread_each);
 }
 
 void view_add_pivot(view *v, const view_pivot *of)

@@ -88,6 +88,7 @@ typedef struct store_filter {
     str model; /* whole name, or the part after its last '/' */
     str tag;
     str sweep, machine; /* whole; empty: any */
+    int64_t task;       /* 1 + its number, with a sweep; 0: any */
     int64_t since_s;    /* 0: any */
     int64_t id;         /* 0: any */
     int64_t after_id;   /* with by_id: larger ones only */

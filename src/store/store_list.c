@@ -62,6 +62,8 @@ void store_put_where(sbuf *b, const store *s, const store_filter *f)
         sbuf_puts(b, " AND t.tag = :tag");
     if (f->sweep.n)
         sbuf_puts(b, " AND r.sweep = :sweep");
+    if (f->task)
+        sbuf_puts(b, " AND r.task = :task");
     if (f->machine.n)
         sbuf_puts(b, " AND r.machine = :machine");
     if (f->since_s)
@@ -78,6 +80,7 @@ void store_set_filter(store_query *q, const store_filter *f, store_base_text roo
     store_set_text(q, "sweep", f->sweep);
     store_set_text(q, "machine", f->machine);
     store_set_text(q, "q", f->query);
+    store_set_int(q, "task", f->task - 1);
     store_set_int(q, "since", f->since_s);
     store_set_int(q, "id", f->id);
     store_set_int(q, "after", f->after_id);

@@ -158,7 +158,29 @@ def check_validation(d):
         assert left == 0, "operators explain the difference: " + r["model"]
 
 
+def check_plan(r):
+    assert [t["task"] for t in r["tasks"]] == list(range(len(r["tasks"])))
+    assert r["id"] == r["name"] + "-" + r["digest"][:12]
+
+
+def check_status(r):
+    assert r["total"] == len(r["tasks"])
+    assert r["total"] == r["done"] + r["running"] + r["waiting"] + r["missing"]
+
+
+def check_sweep_report(r):
+    assert r["total"] == len(r["tasks"]) == r["done"] + len(r["missing"])
+    assert sum(c["repeats"] for c in r["cells"]) == r["total"]
+    for model in {c["model"] for c in r["cells"] if c["records"]}:
+        cells = [c for c in r["cells"] if c["model"] == model]
+        assert any(c["pareto"] for c in cells)
+        assert [c["best_latency"] for c in cells].count(True) == 1
+
+
 FILES = {
+    "assay.sweep/1": ("sweep-1.schema.json", check_plan),
+    "assay.sweep_status/1": ("sweep_status-1.schema.json", check_status),
+    "assay.sweep_report/1": ("sweep_report-1.schema.json", check_sweep_report),
     "assay.records/1": ("records-1.schema.json", check_records),
     "assay.scaling/1": ("scaling-1.schema.json", check_scaling),
     "assay.validation/1": ("validation-1.schema.json", check_validation),

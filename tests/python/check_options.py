@@ -126,6 +126,7 @@ BASES: Dict[str, List[str]] = {
     "map": ["resnet18", "--hardware", "t4"],
     "fuse": ["resnet18"],
     "scale": ["resnet18", "--dim", "side=64..128:3"],
+    "sweep": ["--models", "lenet"],
     "history": ["list", "--db", "h.db"],
     "trend": [SMALL, "--db", "h.db"],
     "capacity": ["bench.json", "--target", "100"],
@@ -465,6 +466,45 @@ LOAD = {
     "method": Sample("HEAD", base=[URL + "/status?code=204", "--num-requests", "1"]),
     "rows": Sample("cdf", also=["-f", "csv"]),
 }
+ON_KUBERNETES = ["--models", "lenet", "--on", "kubernetes", "--db", "s.db", "--image", "i"]
+# Plans alone, and manifests of Kubernetes; no task runs.
+SWEEP: Dict[str, Sample] = {
+    "models": Sample("lenet", base=["missing.json"], seen=lambda a, b: a.code == 1 and b.code == 2),
+    **{
+        o: Sample(v, also=["--json"])
+        for o, v in (
+            ("sweep-name", "nightly"),
+            ("batch-sizes", "1,2"),
+            ("precisions", "fp32,fp16"),
+            ("threads", "1,2"),
+            ("device", "cpu,cuda"),
+            ("node-class", "big"),
+            ("repeat", "2"),
+            ("num-runs", "7"),
+            ("warmup-runs", "3"),
+            ("duration", "2s"),
+            ("concurrency", "2"),
+            ("opt-level", "1"),
+            ("no-spin", None),
+            ("memory-limit", "1GiB"),
+            ("seed", "3"),
+        )
+    },
+    "engine-lib": Sample("/nowhere/lib.so", also=["--json"], runs=True),
+    "columns": Sample("40", seen=fewer_columns),
+    "ascii": Sample(base=["report", "plan.json", "--db", "h.db"], seen=only_ascii),
+    "verbose": Sample(also=["--batch-sizes", ",".join(map(str, range(1, 80)))], seen=longer),
+    "rows": Sample("cells", base=["report", "plan.json", "--db", "h.db", "-f", "csv"]),
+    "db": Sample("s.db", base=["--models", "lenet", "--on", "kubernetes", "--image", "i"]),
+    "on": Sample("kubernetes", also=["--db", "s.db", "--image", "i"]),
+    "tasks": Sample("1", base=[*ON_KUBERNETES, "--repeat", "3"]),
+    "throttle": Sample("1", base=[*ON_KUBERNETES, "--repeat", "3"]),
+    "time-limit": Sample("7", base=ON_KUBERNETES),
+    "image": Sample("other", base=ON_KUBERNETES),
+    "secret": Sample("keys", base=ON_KUBERNETES),
+    "manifest": Sample("m.yaml", base=ON_KUBERNETES),
+}
+
 PAIRS = {
     "pipeline raise-limit": Sample("analysis-memory=1KB"),
     "report raise-limit": Sample("document=100"),
@@ -632,6 +672,7 @@ PAIRS = {
     "version licenses": Sample(),
     **{f"watch {o}": s for o, s in WATCH.items()},
     **{f"load {o}": s for o, s in LOAD.items()},
+    **{f"sweep {o}": s for o, s in SWEEP.items()},
 }
 
 # What no sample shows here, with the reason; "command option" or an option of any command.
@@ -658,6 +699,7 @@ HIDDEN = {
     },
     "map fit": "the case map_fit shows it",
     "mcp raise-limit": "the case mcp shows it",
+    "sweep follow": "it ends when another program ends the sweep",
     "history keep": "test_store and the case history_server show it",
     "history keep-tagged": "test_store and the case history_server show it",
     "fuse threads": "the graph that the engine writes does not depend on it",
@@ -733,6 +775,7 @@ def prepare() -> bool:
     for args in (
         ["graph", "resnet18", "-o", "graph.json"],
         ["graph", "resnet18", "--set", "num_classes=9", "-o", "graph2.json"],
+        ["sweep", "--models", "lenet", "-o", "plan.json"],
     ):
         keep(args)
     if call(["bench", SMALL, *RUN]).code != 0:

@@ -3709,3 +3709,257 @@ export interface LoadShare {
     /** Gap between tokens. [ms] */
     itl?: number;
 }
+
+export interface Sweep {
+    schema: "assay.sweep/1";
+    /** Name and digest: the sweep of its records. */
+    id: string;
+    /** Name of the sweep. */
+    name: string;
+    /** SHA-256 of everything that follows. */
+    digest: string;
+    /** Version of assay that the tasks need. */
+    tool_version: string;
+    /** Engine that the tasks need. */
+    engine: string | null;
+    /** Its version; null: no engine was found, and tasks do not compare it. */
+    engine_version: string | null;
+    /** SHA-256 of its library, compared on machines of the same architecture. */
+    engine_sha256: string | null;
+    /** Architecture of that library. */
+    architecture: string | null;
+    /** Models. */
+    models: SweepModel[];
+    /** Options of every measurement. */
+    settings: SweepSetting[];
+    /** Tasks, by number. */
+    tasks: SweepTask[];
+}
+
+export interface SweepModel {
+    /** The model as the user named it. */
+    name: string;
+    /** SHA-256 of the file, of the files of a directory, or of a built-in architecture. */
+    sha256: string;
+    /** FLOPs of one run at batch 1. [FLOPs] */
+    flops: number | null;
+    /** Bytes that such a run reads and writes. [bytes] */
+    bytes: number | null;
+}
+
+export interface SweepSetting {
+    /** Name of an option of measuring. */
+    option: string;
+    /** Its value. */
+    value: string;
+}
+
+export interface SweepTask {
+    /** Number of the task, from 0. */
+    task: number;
+    /** Its model. */
+    model: string;
+    /** Device that the engine runs on. */
+    device: string;
+    /** Class of nodes that the scheduler chooses from; omitted: any. */
+    node_class?: string;
+    /** Batch size. */
+    batch: number;
+    /** Precision. */
+    precision: string;
+    /** Threads; 0: the engine decides. */
+    threads: number;
+    /** Number among equal tasks, from 0. */
+    repeat: number;
+    /** Predicted time limit of the task, with two repetitions. [s] */
+    time_limit_s: number;
+}
+
+export interface SweepStatus {
+    schema: "assay.sweep_status/1";
+    /** The sweep. */
+    id: string;
+    /** Scheduler that was asked; null: the history alone. */
+    scheduler: string | null;
+    /** Tasks of the plan. */
+    total: number;
+    /** Tasks with a record, noisy ones included. */
+    done: number;
+    /** Of these, on machines that were not quiet. */
+    noisy: number;
+    /** Tasks that run. */
+    running: number;
+    /** Tasks in the scheduler's queue. */
+    waiting: number;
+    /** Tasks that are neither. */
+    missing: number;
+    /** By the pace of the records so far, UTC; omitted: not known. */
+    expected_end?: string;
+    /** Tasks, by number. */
+    tasks: SweepProgress[];
+}
+
+export interface SweepProgress {
+    /** Number of the task. */
+    task: number;
+    /** Its model. */
+    model: string;
+    /** Batch, precision and threads. */
+    config: string;
+    /** Device that the engine runs on. */
+    device: string;
+    /** Class of nodes. */
+    node_class?: string;
+    /**
+     * done; noisy: done on a machine that was not quiet; running; waiting: in the queue; missing:
+     * neither measured nor in the queue.
+     */
+    state: "done" | "noisy" | "running" | "waiting" | "missing";
+    /** That measured it, or runs it. */
+    machine?: string;
+    /** Why it waits, as the scheduler says. */
+    reason?: string;
+    /** Its record in the history. */
+    record?: number;
+}
+
+export interface SweepReport {
+    schema: "assay.sweep_report/1";
+    /** The sweep. */
+    id: string;
+    /** One or two sentences that sum the result up. */
+    conclusion?: string;
+    /** Tasks of the plan. */
+    total: number;
+    /** Tasks with a record. */
+    done: number;
+    /** Of these, on machines that were not quiet. */
+    noisy: number;
+    /** Tasks without a record. */
+    missing: number[];
+    /** Configurations: equal tasks together, with the medians of their records. */
+    cells: SweepCell[];
+    /** Best per model and goal. */
+    best: SweepBest[];
+    /** Machines, compared with each other. */
+    machines: SweepMachine[];
+    /** Tasks with their records. */
+    tasks: SweepRow[];
+}
+
+export interface SweepCell {
+    /** The model. */
+    model: string;
+    /** Device, and class of nodes if there is one. */
+    place: string;
+    /** Device that the engine ran on. */
+    device: string;
+    /** Class of nodes. */
+    node_class: string | null;
+    /** Batch, precision and threads. */
+    config: string;
+    /** Batch size. */
+    batch: number;
+    /** Precision. */
+    precision: string;
+    /** Threads; 0: the engine decides. */
+    threads: number;
+    /** Equal tasks of the plan. */
+    repeats: number;
+    /** Those with a record. */
+    records: number;
+    /** Of these, on machines that were not quiet. */
+    noisy: number;
+    /** Median latency. [ms] */
+    p50_ms: number | null;
+    /** 95th percentile of the latency. [ms] */
+    p95_ms: number | null;
+    /** Mean latency. [ms] */
+    mean_ms: number | null;
+    /** Samples per second. [1/s] */
+    throughput: number | null;
+    /** Peak of resident memory above that before the session. [bytes] */
+    memory_bytes: number | null;
+    /** Lowest median latency of its model. */
+    best_latency: boolean;
+    /** Highest throughput of its model. */
+    best_throughput: boolean;
+    /** Least memory of its model. */
+    best_memory: boolean;
+    /**
+     * No other of its model is at least as good in latency, throughput and memory and better in
+     * one.
+     */
+    pareto: boolean;
+}
+
+export interface SweepBest {
+    /** The model. */
+    model: string;
+    /** latency, throughput or memory. */
+    goal: "latency" | "throughput" | "memory";
+    /** Device, and class of nodes if there is one. */
+    place: string;
+    /** Batch, precision and threads. */
+    config: string;
+    /** The figure of the goal. */
+    value: number;
+    /** Its unit: ms, 1/s or bytes. */
+    unit: string;
+}
+
+export interface SweepMachine {
+    /** Node and fingerprint of its hardware. */
+    machine: string;
+    /** Records of the sweep. */
+    records: number;
+    /** Of these, such as have equal tasks on other machines. */
+    compared: number;
+    /** Of these, slower than the others. */
+    slower: number;
+    /** Median of its latency divided by that of the others. [ratio] */
+    ratio: number | null;
+    /** Probability of so many slower (or faster) ones by chance. */
+    p: number | null;
+    /** slow: more than 10 % above its peers, and not by chance. */
+    verdict: "like its peers" | "slow" | "fast" | "not compared";
+}
+
+export interface SweepRow {
+    /** Number of the task. */
+    task: number;
+    /** Its model. */
+    model: string;
+    /** Device that the engine ran on. */
+    device: string;
+    /** Class of nodes. */
+    node_class: string | null;
+    /** Batch, precision and threads. */
+    config: string;
+    /** Batch size. */
+    batch: number;
+    /** Precision. */
+    precision: string;
+    /** Threads; 0: the engine decides. */
+    threads: number;
+    /** Number among equal tasks. */
+    repeat: number;
+    /** Its record in the history; null: none yet. */
+    record: number | null;
+    /** When it was measured, UTC. */
+    created?: string;
+    /** Machine that measured it. */
+    machine: string | null;
+    /** Whether the machine was not quiet. */
+    noisy: boolean;
+    /** Median latency. [ms] */
+    p50_ms: number | null;
+    /** 95th percentile of the latency. [ms] */
+    p95_ms: number | null;
+    /** Mean latency. [ms] */
+    mean_ms: number | null;
+    /** Samples per second. [1/s] */
+    throughput: number | null;
+    /** Peak of resident memory above that before the session. [bytes] */
+    memory_bytes: number | null;
+}

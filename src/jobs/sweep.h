@@ -1,0 +1,88 @@
+/* Steps of a sweep: digests of what is measured, the machine that measures, and the schedulers that run tasks.
+ *
+ * Digests are SHA-256. Of a file: its bytes. Of a directory: the names and digests of its files, by name (directories
+ * below it do not count). Of a built-in architecture: its name and its counts, because its graph is made by this version
+ * of assay, which a task compares too. External data of an ONNX file does not count.
+ */
+#ifndef JOBS_SWEEP_H
+#define JOBS_SWEEP_H
+
+#include "base/sbuf.h"
+#include "jobs/job.h"
+#include "profile/sweep.h"
+
+typedef char sweep_hex[65];
+
+/* Of a file or directory; ASSAY_ERR_SYSTEM when it cannot be read. */
+assay_status sweep_digest_path(const char *path, sweep_hex out, assay_error *err);
+/* Of a model that was opened by `word` and analysed as `p`. */
+assay_status sweep_digest_model(const assay_model *m, const char *word, const profile *p,
+                                sweep_hex out, assay_error *err);
+/* Of a plan, without its id and its digest. */
+assay_status sweep_digest_plan(const sweep_plan *plan, sweep_hex out, assay_error *err);
+
+enum { SWEEP_MACHINE = 200 };
+/* NODE@FINGERPRINT: the node by $ASSAY_NODE, $SLURMD_NODENAME or the name of the host; the fingerprint is the beginning
+ * of the digest of processor, architecture, number of processors and memory in GiB. */
+void sweep_machine_name(char out[SWEEP_MACHINE]);
+/* Jobs of Slurm that run on this node beside this one, as a sentence; nothing when there are none, or no Slurm. */
+void sweep_other_jobs(sbuf *why);
+
+/* ---- lists of tasks: "0-3,7,9-12" ---- */
+
+typedef struct sweep_tasks {
+    const int64_t *items; /* ascending, distinct */
+    uint32_t n;
+} sweep_tasks;
+
+void sweep_put_tasks(sbuf *b, const sweep_tasks *tasks, int64_t minus);
+/* ASSAY_ERR_USAGE unless each is below n_tasks. `what` is what messages call the text. */
+assay_status sweep_parse_tasks(str text, uint32_t n_tasks, const char *what, arena *a,
+                               sweep_tasks *out, assay_error *err);
+
+/* ---- where tasks run ---- */
+
+typedef struct sweep_submission {
+    const sweep_plan *plan;
+    const char *plan_path; /* absolute */
+    str plan_text;         /* the document */
+    const char *program;   /* path of assay */
+    sweep_tasks tasks;
+    int64_t throttle;                      /* tasks at a time; 0: any number */
+    double time_limit_s;                   /* 0: as predicted */
+    const char *image, *secret, *manifest; /* of Kubernetes; or NULL */
+    arena *arena;
+    sbuf *said; /* receives what was done, a line each */
+} sweep_submission;
+
+/* A scheduler. `tasks` of states() are by number; it fills state, machine and reason of those that it has. */
+typedef struct sweep_place {
+    const char *name;
+    assay_status (*submit)(const sweep_submission *q, assay_error *err);
+    assay_status (*states)(const sweep_plan *plan, sweep_progress *tasks, arena *a,
+                           assay_error *err);
+    assay_status (*cancel)(const sweep_plan *plan, sbuf *said, assay_error *err);
+} sweep_place;
+
+extern const sweep_place sweep_place_slurm, sweep_place_kubernetes;
+/* NULL when there is none of that name. */
+const sweep_place *sweep_find_place(const char *name);
+
+/* The task that a scheduler started this process for: SLURM_ARRAY_TASK_ID plus ASSAY_TASK_OFFSET, or the item
+ * JOB_COMPLETION_INDEX of ASSAY_TASKS. -1: none. ASSAY_ERR_USAGE when they are no numbers. */
+assay_status sweep_task_of_environment(uint32_t n_tasks, int64_t *task, assay_error *err);
+
+/* ---- shared by the schedulers (sweep_place.c) ---- */
+
+/* Tasks of one device and node class, as one submission each. */
+typedef struct sweep_group {
+    str device, node_class;
+    sweep_tasks tasks;
+    double time_limit_s; /* the longest */
+} sweep_group;
+assay_status sweep_groups(const sweep_submission *q, sweep_group **out, uint32_t *n,
+                          assay_error *err);
+/* Runs a program of a scheduler; its output goes to `out`. ASSAY_ERR_SYSTEM with what it printed when it fails. */
+assay_status sweep_call(const char *const *argv, sbuf *out, assay_error *err);
+
+#endif
