@@ -173,6 +173,9 @@ count_stored count_stored_as(const infer_result *r, const ir_tensor *t)
         return (count_stored){t->stored, ir_dtype_by_name(t->stored), t->stored_bytes, false};
     bool native = r && r->native != IR_UNDEFINED && t->dtype == IR_FLOAT32;
     ir_dtype type = native ? r->native : t->dtype;
+    if (native && t->native)
+        return (count_stored){str_of(t->native->name), t->native->element,
+                              ir_packed_bytes(t->native, t->n_elems), false};
     return (count_stored){.name = str_of(ir_dtype_get(type)->name),
                           .dtype = type,
                           .bytes = native ? ir_dtype_bytes(type, t->n_elems) : t->size_bytes,

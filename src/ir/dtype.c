@@ -94,3 +94,21 @@ uint64_t ir_dtype_bytes(ir_dtype t, uint64_t n)
     unsigned per_byte = 8 / bits;
     return n / per_byte + (n % per_byte != 0);
 }
+
+static const ir_packed packed[] = {
+    {"mxfp4", IR_FLOAT4E2M1, 32, 17},
+    {"fp8", IR_FLOAT8E4M3FN, 128 * 128, 128 * 128 + 4},
+};
+
+const ir_packed *ir_packed_find(str name)
+{
+    for (size_t i = 0; i < sizeof packed / sizeof *packed; i++)
+        if (str_is(name, packed[i].name))
+            return &packed[i];
+    return NULL;
+}
+
+uint64_t ir_packed_bytes(const ir_packed *p, uint64_t n)
+{
+    return sat_mul(n / p->block + (n % p->block != 0), p->block_bytes);
+}

@@ -81,6 +81,17 @@ ir_dtype ir_dtype_by_name(str name);
 /* Bytes of n elements, packed for sub-byte types; a string counts 8 (its handle). Saturates. */
 uint64_t ir_dtype_bytes(ir_dtype t, uint64_t n);
 
+/* Elements in blocks with a scale each: "mxfp4" (OCP Microscaling 1.0: 32 numbers and a byte), "fp8" (DeepSeek-V3: 128
+ * by 128 numbers and a float32). */
+typedef struct ir_packed {
+    const char *name;
+    ir_dtype element;
+    uint32_t block, block_bytes;
+} ir_packed;
+const ir_packed *ir_packed_find(str name); /* NULL: unknown */
+/* Of n elements in whole blocks. Saturates. */
+uint64_t ir_packed_bytes(const ir_packed *p, uint64_t n);
+
 /* A number of float64, float32, float16 or bfloat16, little-endian and not necessarily aligned (cast.c). */
 double ir_load_float(ir_dtype t, const void *p);
 /* The nearest, ties to even; finite numbers beyond the range become the largest finite one (cast.c). */

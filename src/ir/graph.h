@@ -77,8 +77,9 @@ typedef struct ir_tensor {
     uint64_t offset, length;         /* IR_DATA_SLICE, IR_DATA_EXTERNAL; of strings also INLINE */
     str location;                    /* IR_DATA_EXTERNAL */
     const struct ir_tensor *indices; /* sparse: int64 [n_stored] or [n_stored, rank]; or NULL */
-    str stored;            /* what a file of weights calls its type there ("Q4_K"), or empty */
-    uint64_t stored_bytes; /* what it takes there, when `stored` is not empty */
+    str stored;              /* what a file of weights calls its type there ("Q4_K"), or empty */
+    uint64_t stored_bytes;   /* what it takes there, when `stored` is not empty */
+    const ir_packed *native; /* blocks in which the model is published, or NULL: its native type */
     const struct ir_maker *maker; /* IR_DATA_MADE; offset and length are within what it makes */
 } ir_tensor;
 

@@ -231,7 +231,8 @@ static const zoo_row rows[] = {
                 "num_experts_per_tok=6 n_group=8 topk_group=3 topk_method=group_limited_greedy "
                 "routed_scaling_factor=16" ZOO_BF16),
     ROW("deepseek-v3", "deepseek-r1 deepseek-v3-0324", "deepseek_v3",
-        V3 YARN "rope_scaling.mscale=1 rope_scaling.mscale_all_dim=1" ZOO_BF16),
+        V3 YARN "rope_scaling.mscale=1 rope_scaling.mscale_all_dim=1 "
+                "quantization_config.quant_method=fp8" ZOO_BF16),
 };
 const zoo_rows zoo_deepseek_rows = ZOO_ROWS(rows);
 

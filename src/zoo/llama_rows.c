@@ -78,6 +78,7 @@
     "rope_scaling.rope_type=yarn rope_scaling.factor=32 rope_scaling.beta_fast=32 "            \
     "rope_scaling.beta_slow=1 rope_scaling.truncate=false "                                    \
     "rope_scaling.original_max_position_embeddings=4096"
+#define MXFP4 " quantization_config.quant_method=mxfp4"
 
 #define OLMO3 "model_type=olmo3 rms_norm_eps=1e-5 sliding_window=4096 rope_theta=500000 " OLMO
 #define OLMOE                                                                    \
@@ -226,8 +227,8 @@ static const zoo_row rows[] = {
         OLMO2 " vocab_size=100352 rope_theta=500000 rms_norm_eps=1e-6 "
               "max_position_embeddings=4096"),
     ROW("gpt-oss-20b", NULL, "gpt_oss",
-        GPT_OSS " num_hidden_layers=24 num_local_experts=32" ZOO_BF16),
-    ROW("gpt-oss-120b", "gpt-oss", "gpt_oss", GPT_OSS ZOO_BF16),
+        GPT_OSS " num_hidden_layers=24 num_local_experts=32" MXFP4 ZOO_BF16),
+    ROW("gpt-oss-120b", "gpt-oss", "gpt_oss", GPT_OSS MXFP4 ZOO_BF16),
     ROW("smollm3-3b", NULL, "smollm3", SMOLLM3 ZOO_BF16),
     ROW("stablelm-3b-4e1t", NULL, "stablelm", STABLELM ZOO_BF16),
     ROW("starcoder2-3b", NULL, "starcoder2", STARCODER2 " sliding_window=4096"),

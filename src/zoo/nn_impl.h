@@ -50,4 +50,7 @@ nn_t nn_weight8(nn *b, const char *of, const char *name, int rank, const int64_t
 /* Tells the caller of zoo_build() which value a parameter has, once (nn_args.c). */
 void nn_tell_asked(nn *b, const char *key, json_value v);
 
+/* When all layers are built: the number types in which the model is published (nn_native.c). */
+void nn_take_native(nn *b);
+
 #endif

@@ -243,34 +243,6 @@ static void check_inputs(nn *b)
     }
 }
 
-/* "torch.bfloat16" is bfloat16. What is no float type of a library's ("auto", null) says nothing. */
-static ir_dtype float_type(const json_value *v)
-{
-    str name = v->kind == JSON_TEXT ? v->s : (str){0};
-    if (str_starts(name, "torch."))
-        name = (str){name.p + 6, name.n - 6};
-    ir_dtype t = ir_dtype_by_name(name);
-    return name.n && ir_is_float(t) && ir_dtype_get(t)->bits >= 16 ? t : IR_UNDEFINED;
-}
-
-/* The number type that a configuration or a row names; transformers has two words for it. Without one it is
- * float32, which is what a library loads then and what builders write. */
-static void take_native(nn *b)
-{
-    static const char *const keys[] = {"torch_dtype", "dtype"};
-    const zoo_arg *best = NULL;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        zoo_arg *arg = zoo_args_get(&b->args, keys[i]);
-        if (!arg)
-            continue;
-        arg->used = true;
-        if (!best || (best->is_default && !arg->is_default))
-            best = arg;
-    }
-    ir_dtype t = best ? float_type(&best->value) : IR_UNDEFINED;
-    b->model->native = t == IR_FLOAT32 ? IR_UNDEFINED : t;
-}
-
 static assay_status build_graph(nn *b, assay_error *err)
 {
     TRY(merge_args(b, err));
@@ -278,7 +250,7 @@ static assay_status build_graph(nn *b, assay_error *err)
         return err_no_memory(err);
     b->quantized = nn_bool(b, "quantize", false);
     b->request->row->build(b);
-    take_native(b);
+    nn_take_native(b);
     if (!b->failed)
         check_keys(b);
     if (!b->failed)
