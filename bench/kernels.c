@@ -8,15 +8,11 @@
  * out; a generation left out at most 20 % at the median. Tables of the Intel B60 are reported and not judged.
  */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <zlib.h>
 
-#include "base/csv.h"
 #include "device/kernel.h"
+#include "tables.h"
 
-enum { COLUMNS = 24, TABLES = 256 };
+enum { TABLES = 256 };
 
 typedef struct sample {
     kernel_call call;
@@ -35,35 +31,13 @@ typedef struct table {
 } table;
 
 typedef struct bench {
-    arena *arena;
-    device_list devices;
+    bench_run run;
+    arena *arena; /* of run */
     table tables[TABLES];
     uint32_t n;
 } bench;
 
 /* ---- reading ---- */
-
-static str read_all(const char *path, arena *a)
-{
-    gzFile f = gzopen(path, "rb");
-    size_t room = 1u << 20, n = 0;
-    char *text = malloc(room);
-    for (int got = 1; f && text && got > 0; n += (size_t)got) {
-        if (n + (1u << 19) > room)
-            text = realloc(text, room *= 2);
-        got = gzread(f, text + n, 1u << 19);
-        got = got < 0 ? 0 : got;
-        if (!got)
-            break;
-    }
-    if (f)
-        gzclose(f);
-    char *copy = arena_alloc(a, n + 1);
-    if (copy)
-        memcpy(copy, text, n);
-    free(text);
-    return (str){copy, (uint32_t)n};
-}
 
 typedef struct names {
     const char *table, *ours;
@@ -79,49 +53,30 @@ static const names gpus[] = {{"a100_sxm", "a100-80"},
 static const device *find_device(const bench *b, str gpu)
 {
     for (size_t i = 0; i < sizeof gpus / sizeof *gpus; i++)
-        for (uint32_t k = 0; str_is(gpu, gpus[i].table) && k < b->devices.rows.n; k++)
-            if (str_is(b->devices.rows.items[k].id, gpus[i].ours))
-                return &b->devices.rows.items[k];
+        if (str_is(gpu, gpus[i].table))
+            return bench_device(&b->run, gpus[i].ours);
     return NULL;
 }
 
-typedef struct header {
-    str titles[COLUMNS];
-    int n;
-} header;
-
-static str cell(const header *h, const str *cells, const char *title)
+static kernel_family family_of(const bench_table *h)
 {
-    int i = csv_column(h->titles, h->n, title);
-    return i < 0 ? (str){0} : cells[i];
-}
-
-static double number(const header *h, const str *cells, const char *title)
-{
-    double v = 0;
-    str s = cell(h, cells, title);
-    return s.n && str_to_f64(s, &v) ? v : 0;
-}
-
-static kernel_family family_of(const header *h)
-{
-    if (csv_column(h->titles, h->n, "gemm_dtype") >= 0)
+    if (bench_has(h, "gemm_dtype"))
         return KERNEL_GEMM;
-    if (csv_column(h->titles, h->n, "moe_dtype") >= 0)
+    if (bench_has(h, "moe_dtype"))
         return KERNEL_MOE;
-    if (csv_column(h->titles, h->n, "collective") >= 0)
+    if (bench_has(h, "collective"))
         return KERNEL_COLLECTIVE;
-    if (csv_column(h->titles, h->n, "window_size") >= 0)
+    if (bench_has(h, "window_size"))
         return KERNEL_PREFILL; /* or decode: the file's name says */
-    return csv_column(h->titles, h->n, "attn_dtype") >= 0 ? KERNEL_ENCODER : KERNEL_FAMILIES;
+    return bench_has(h, "attn_dtype") ? KERNEL_ENCODER : KERNEL_FAMILIES;
 }
 
-static str dtype_of(const header *h, const str *cells, kernel_family f)
+static str dtype_of(const bench_table *h, kernel_family f)
 {
     if (f == KERNEL_PREFILL || f == KERNEL_DECODE)
-        return cell(h, cells, "kv_cache_dtype");
+        return bench_cell(h, "kv_cache_dtype");
     const char *title[KERNEL_FAMILIES] = {"gemm_dtype", "", "", "attn_dtype", "moe_dtype", "dtype"};
-    return cell(h, cells, title[f]);
+    return bench_cell(h, title[f]);
 }
 
 static double passes_of(str collective)
@@ -137,35 +92,35 @@ static uint32_t mix(uint32_t a, double b)
     return (uint32_t)(v >> 31);
 }
 
-static sample read_sample(const header *h, const str *cells, kernel_family f, const kernel_dtype *t)
+static sample read_sample(const bench_table *h, kernel_family f, const kernel_dtype *t)
 {
     kernel_call c = {.family = f,
                      .dtype = t,
-                     .m = number(h, cells, "m"),
-                     .n = number(h, cells, "n"),
-                     .k = number(h, cells, "k"),
-                     .batch = number(h, cells, "batch_size"),
-                     .queries = number(h, cells, "isl"),
-                     .past = number(h, cells, "step"),
-                     .heads = number(h, cells, "num_heads"),
-                     .kv_heads = number(h, cells, "num_key_value_heads"),
-                     .head_size = number(h, cells, "head_dim"),
-                     .window = number(h, cells, "window_size"),
-                     .kv_bytes = str_is(cell(h, cells, "kv_cache_dtype"), "fp8") ? 1 : 2,
-                     .tokens = number(h, cells, "num_tokens"),
-                     .hidden = number(h, cells, "hidden_size"),
-                     .inner = number(h, cells, "inter_size") /
-                              fmax(number(h, cells, "moe_tp_size"), 1),
-                     .topk = number(h, cells, "topk"),
-                     .experts = number(h, cells, "num_experts"),
-                     .shares = number(h, cells, "moe_ep_size"),
-                     .skewed = str_starts(cell(h, cells, "distribution"), "power"),
-                     .devices = number(h, cells, "gpus"),
-                     .message_bytes = number(h, cells, "message_bytes"),
-                     .passes = passes_of(cell(h, cells, "collective"))};
+                     .m = bench_number(h, "m"),
+                     .n = bench_number(h, "n"),
+                     .k = bench_number(h, "k"),
+                     .batch = bench_number(h, "batch_size"),
+                     .queries = bench_number(h, "isl"),
+                     .past = bench_number(h, "step"),
+                     .heads = bench_number(h, "num_heads"),
+                     .kv_heads = bench_number(h, "num_key_value_heads"),
+                     .head_size = bench_number(h, "head_dim"),
+                     .window = bench_number(h, "window_size"),
+                     .kv_bytes = str_is(bench_cell(h, "kv_cache_dtype"), "fp8") ? 1 : 2,
+                     .tokens = bench_number(h, "num_tokens"),
+                     .hidden = bench_number(h, "hidden_size"),
+                     .inner = bench_number(h, "inter_size") /
+                              fmax(bench_number(h, "moe_tp_size"), 1),
+                     .topk = bench_number(h, "topk"),
+                     .experts = bench_number(h, "num_experts"),
+                     .shares = bench_number(h, "moe_ep_size"),
+                     .skewed = str_starts(bench_cell(h, "distribution"), "power"),
+                     .devices = bench_number(h, "gpus"),
+                     .message_bytes = bench_number(h, "message_bytes"),
+                     .passes = passes_of(bench_cell(h, "collective"))};
     if (!(c.kv_heads > 0))
         c.kv_heads = c.heads;
-    sample s = {.call = c, .seconds = number(h, cells, "latency_ms") / 1e3};
+    sample s = {.call = c, .seconds = bench_number(h, "latency_ms") / 1e3};
     uint32_t g = mix(mix(mix(1, c.n), c.k), c.heads);
     g = mix(mix(mix(mix(g, c.kv_heads), c.head_size), c.window), c.hidden);
     g = mix(mix(mix(mix(g, c.inner), c.experts), c.topk), c.shares);
@@ -200,27 +155,27 @@ static table *find_table(bench *b, const table *like)
     return &b->tables[b->n++];
 }
 
-static void read_line(bench *b, const header *h, const str *cells, kernel_family f)
+static void read_line(bench *b, const bench_table *h, kernel_family f)
 {
-    str type = dtype_of(h, cells, f), framework = cell(h, cells, "framework");
+    str type = dtype_of(h, f), framework = bench_cell(h, "framework");
     const kernel_dtype *t = kernel_dtype_find(
         f == KERNEL_PREFILL || f == KERNEL_DECODE || f == KERNEL_COLLECTIVE ? STR("bfloat16")
                                                                             : type);
-    str kernel = cell(h, cells, "kernel");
+    str kernel = bench_cell(h, "kernel");
     if (f == KERNEL_COLLECTIVE) {
-        kernel = cell(h, cells, "collective");
-        framework = cell(h, cells, "library");
+        kernel = bench_cell(h, "collective");
+        framework = bench_cell(h, "library");
         if (!str_is(framework, "nccl") || str_is(type, "int8"))
             return;
     }
     table like = {.family = f,
-                  .gpu = cell(h, cells, "gpu"),
+                  .gpu = bench_cell(h, "gpu"),
                   .dtype = type,
                   .kernel = kernel_name(kernel, b->arena),
                   .framework = framework,
-                  .version = cell(h, cells, "version")};
+                  .version = bench_cell(h, "version")};
     like.d = find_device(b, like.gpu);
-    sample s = read_sample(h, cells, f, t);
+    sample s = read_sample(h, f, t);
     table *into = like.d && t && s.seconds > 0 ? find_table(b, &like) : NULL;
     if (into && !VEC_ADD(b->arena, &into->rows, s))
         exit(1);
@@ -228,19 +183,14 @@ static void read_line(bench *b, const header *h, const str *cells, kernel_family
 
 static bool read_table(bench *b, const char *path)
 {
-    str text = read_all(path, b->arena);
-    csv c = csv_of(text, b->arena);
-    header h = {0};
-    str cells[COLUMNS];
-    h.n = csv_more(&c) ? csv_line(&c, h.titles, COLUMNS) : 0;
-    kernel_family f = family_of(&h);
+    bench_table t = bench_open(path, b->arena);
+    kernel_family f = family_of(&t);
     if (f == KERNEL_PREFILL && strstr(path, "generation"))
         f = KERNEL_DECODE;
     if (f == KERNEL_FAMILIES)
         return fprintf(stderr, "%s: not a table of kernels\n", path), false;
-    while (csv_more(&c))
-        if (csv_line(&c, cells, COLUMNS) == h.n)
-            read_line(b, &h, cells, f);
+    while (bench_next(&t))
+        read_line(b, &t, f);
     return true;
 }
 
@@ -310,39 +260,20 @@ static int generation_of(str gpu)
     return -1;
 }
 
-static const char *like_dtype(str dtype)
-{
-    if (str_is(dtype, "sq"))
-        return "fp8_block";
-    return str_is(dtype, "int8_wo") || str_is(dtype, "int4_wo") ? "bfloat16" : NULL;
-}
-
 static bool same_type(str a, str b)
 {
-    const char *like = like_dtype(b);
+    const char *like = kernel_type_like(b);
     return str_eq(a, b) || (like && str_is(a, like));
 }
 
 #define OTHER_TYPE   0.2  /* weight of tables of another number type */
 #define POOLED_PRIOR 0.06 /* of the rows' weight */
 #define USELESS      0.8  /* mean error of a generation left out: such a pooled row is not kept */
-enum { DTYPE_TERMS = 6 };
-static const char *const pooled_types[] = {"fp8", "fp8_block", "nvfp4"};
 
-/* The ratios of a row, and a factor of its own for each narrow type: constant, and where arithmetic binds. */
-static uint32_t pooled_row(const table *t, uint32_t i, str dtype, double *out)
+static uint32_t pooled_row(const table *t, uint32_t i, double *out)
 {
-    const double *x = t->x + (size_t)i * t->n_terms;
-    const char *like = like_dtype(dtype);
-    memcpy(out, x, sizeof *x * t->n_ratios);
-    if (t->family != KERNEL_GEMM)
-        return t->n_ratios;
-    for (uint32_t k = 0; k < 3; k++) {
-        bool is = str_is(like ? str_of(like) : dtype, pooled_types[k]);
-        out[t->n_ratios + 2 * k] = is ? 1 : 0;
-        out[t->n_ratios + 2 * k + 1] = is ? fmin(x[3], 6) : 0;
-    }
-    return t->n_ratios + DTYPE_TERMS;
+    return kernel_pooled_terms(t->family, t->dtype, t->x + (size_t)i * t->n_terms, t->n_ratios,
+                               out);
 }
 
 /* Tables whose name in the trt_flow of one GPU only says nothing of others. */
@@ -377,7 +308,7 @@ static bool pool(bench *b, const table *of, int without, fit_result *out)
             continue;
         for (size_t i = 0; i < t->rows.n; i += step, n++) {
             double row[FIT_TERMS];
-            terms = pooled_row(t, (uint32_t)i, t->dtype, row);
+            terms = pooled_row(t, (uint32_t)i, row);
             memcpy(x + n * terms, row, sizeof *row * terms);
             base[n] = t->base[i];
             seconds[n] = t->seconds[i];
@@ -409,7 +340,7 @@ static void leave_generation_out(bench *b, kernel_family f, int g)
         size_t from = n;
         for (uint32_t i = 0; i < t->rows.n; i++) {
             double row[FIT_TERMS];
-            uint32_t terms = pooled_row(t, i, t->dtype, row);
+            uint32_t terms = pooled_row(t, i, row);
             double s = fit_seconds(FIT_FACTORS, t->base[i], row, r.c, terms);
             off[n++] = fabs(s / t->seconds[i] - 1);
         }
@@ -533,20 +464,16 @@ static bool report_family(const bench *b, const bar *t)
 int main(int argc, char **argv)
 {
     bench *b = calloc(1, sizeof *b);
-    bool rows = argc > 1 && strcmp(argv[1], "--rows") == 0, met = true;
-    assay_error err;
-    err_clear(&err);
-    if (!b || !(b->arena = arena_new((size_t)8 << 30)))
-        return 1;
-    b->devices.arena = b->arena;
-    if (argc < 2 + rows || devices_builtin(&b->devices, &err) != ASSAY_OK)
-        return fprintf(stderr, "usage: kernels [--rows] FILE...\n%s\n", err.message), 2;
-    for (int i = 1 + rows; i < argc; i++)
-        if (!read_table(b, argv[i]))
+    bool met = true;
+    if (!b || !bench_begin(&b->run, argc, argv, 1, 64))
+        return 2;
+    b->arena = b->run.arena;
+    for (int i = 0; i < b->run.n; i++)
+        if (!read_table(b, b->run.files[i]))
             return 2;
     for (uint32_t k = 0; k < b->n; k++)
         fit_table(&b->tables[k], b->arena);
-    if (rows)
+    if (b->run.rows)
         return print_rows(b), 0;
     for (size_t i = 0; i < sizeof bars / sizeof *bars; i++)
         met = report_family(b, &bars[i]) && met;

@@ -9,15 +9,11 @@
  */
 #include <assay/assay.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analyze/roofline.h"
-#include "base/csv.h"
-#include "base/file.h"
 #include "device/runtime.h"
 #include "jobs/job.h"
+#include "tables.h"
 
 typedef struct pair {
     const char *zoo, *timm;
@@ -157,7 +153,7 @@ typedef struct known {
 
 typedef struct bench {
     arena *arena;
-    device_list devices;
+    bench_run run;
     table tables[N_SPECS];
     VEC(known) cache;
 } bench;
@@ -206,42 +202,23 @@ static void fill_terms(const known *k, row *r)
 
 /* ---- reading ---- */
 
-enum { COLUMNS = 24 };
-typedef struct header {
-    str titles[COLUMNS];
-    int n;
-} header;
-
-static str cell(const header *h, const str *cells, const char *title)
-{
-    int i = csv_column(h->titles, h->n, title);
-    return i < 0 ? (str){0} : cells[i];
-}
-
-static double number(const header *h, const str *cells, const char *title)
-{
-    double v = 0;
-    str s = cell(h, cells, title);
-    return s.n && str_to_f64(s, &v) ? v : 0;
-}
-
-static void read_line(bench *b, const header *h, const str *cells)
+static void read_line(bench *b, const bench_table *h)
 {
     for (int t = 0; t < N_SPECS; t++) {
         const spec *s = &specs[t];
-        if (!str_is(cell(h, cells, "kind"), "infer") ||
-            !str_is(cell(h, cells, "device"), s->table_device) ||
-            !str_is(cell(h, cells, "software"), s->software) ||
-            !str_is(cell(h, cells, "layout"), s->layout) ||
-            !str_is(cell(h, cells, "dynamo"), s->dynamo))
+        if (!str_is(bench_cell(h, "kind"), "infer") ||
+            !str_is(bench_cell(h, "device"), s->table_device) ||
+            !str_is(bench_cell(h, "software"), s->software) ||
+            !str_is(bench_cell(h, "layout"), s->layout) ||
+            !str_is(bench_cell(h, "dynamo"), s->dynamo))
             continue;
         for (int p = 0; p < N_PAIRS; p++) {
             row r = {.pair = p,
-                     .family = str_hash_stored(cell(h, cells, "family")),
-                     .size = number(h, cells, "img_size"),
-                     .batch = number(h, cells, "batch"),
-                     .seconds = number(h, cells, "step_ms") / 1e3};
-            if (!str_is(cell(h, cells, "model"), pairs[p].timm) || !(r.seconds > 0) ||
+                     .family = str_hash_stored(bench_cell(h, "family")),
+                     .size = bench_number(h, "img_size"),
+                     .batch = bench_number(h, "batch"),
+                     .seconds = bench_number(h, "step_ms") / 1e3};
+            if (!str_is(bench_cell(h, "model"), pairs[p].timm) || !(r.seconds > 0) ||
                 (pairs[p].size && pairs[p].size != (int)r.size))
                 continue;
             const known *k = terms_of(b, p, (int)r.size, roofline_width_of(s->precision));
@@ -256,18 +233,11 @@ static void read_line(bench *b, const header *h, const str *cells)
 
 static bool read_speed(bench *b, const char *path)
 {
-    str text;
-    assay_error err;
-    header h = {0};
-    str cells[COLUMNS];
-    err_clear(&err);
-    if (file_read_all(path, (uint64_t)64 << 20, b->arena, &text, &err) != ASSAY_OK)
-        return fprintf(stderr, "%s\n", err.message), false;
-    csv c = csv_of(text, b->arena);
-    h.n = csv_more(&c) ? csv_line(&c, h.titles, COLUMNS) : 0;
-    while (csv_more(&c))
-        if (csv_line(&c, cells, COLUMNS) == h.n)
-            read_line(b, &h, cells);
+    bench_table t = bench_open(path, b->arena);
+    if (!bench_has(&t, "step_ms"))
+        return fprintf(stderr, "%s: not a table of speeds\n", path), false;
+    while (bench_next(&t))
+        read_line(b, &t);
     return true;
 }
 
@@ -290,9 +260,7 @@ static void prepare(bench *b, table *t, const spec *s)
 {
     t->s = s;
     t->r = runtime_find(str_of(s->runtime));
-    for (uint32_t i = 0; i < b->devices.rows.n; i++)
-        if (str_is(b->devices.rows.items[i].id, s->device))
-            t->d = &b->devices.rows.items[i];
+    t->d = bench_device(&b->run, s->device);
     t->x = ARENA_ARRAY(b->arena, double, (size_t)t->rows.n *RUNTIME_TERMS + 1);
     t->seconds = ARENA_ARRAY(b->arena, double, (size_t)t->rows.n + 1);
     t->ratio = ARENA_ARRAY(b->arena, double, (size_t)t->rows.n + 1);
@@ -508,15 +476,11 @@ static void print_rows(bench *b)
 int main(int argc, char **argv)
 {
     bench *b = calloc(1, sizeof *b);
-    bool rows = argc > 1 && strcmp(argv[1], "--rows") == 0, met = true;
-    assay_error err;
-    err_clear(&err);
-    if (!b || !(b->arena = arena_new((size_t)2 << 30)))
-        return 1;
-    b->devices.arena = b->arena;
-    if (argc != 2 + rows || devices_builtin(&b->devices, &err) != ASSAY_OK)
-        return fprintf(stderr, "usage: timm [--rows] timm_speed.csv\n%s\n", err.message), 2;
-    if (!read_speed(b, argv[1 + rows]))
+    bool met = true;
+    if (!b || !bench_begin(&b->run, argc, argv, 1, 1))
+        return 2;
+    b->arena = b->run.arena;
+    if (!read_speed(b, b->run.files[0]))
         return 2;
     for (int t = 0; t < N_SPECS; t++)
         prepare(b, &b->tables[t], &specs[t]);
@@ -529,7 +493,7 @@ int main(int argc, char **argv)
             !fit_table(b, &b->tables[t], strcmp(specs[t].runtime, "compiled") == 0 ? prior : NULL,
                        PRIOR_ROWS))
             return 1;
-    if (rows)
+    if (b->run.rows)
         return print_rows(b), 0;
     printf("Families left out:\n");
     for (int t = 0; t < N_SPECS; t++)

@@ -2,6 +2,7 @@
 #include "device/kernel.h"
 
 #include <math.h>
+#include <string.h>
 
 static const char *const family_names[KERNEL_FAMILIES] = {"gemm",    "prefill", "decode",
                                                           "encoder", "moe",     "collective"};
@@ -130,6 +131,32 @@ void kernel_describe(const kernel_call *c, const kernel_machine *m, kernel_terms
     }
 }
 
+/* ---- all devices together ---- */
+
+const char *kernel_type_like(str dtype)
+{
+    if (str_is(dtype, "sq"))
+        return "fp8_block";
+    return str_is(dtype, "int8_wo") || str_is(dtype, "int4_wo") ? "bfloat16" : NULL;
+}
+
+uint32_t kernel_pooled_terms(kernel_family f, str dtype, const double *x, uint32_t n_ratios,
+                             double out[FIT_TERMS])
+{
+    static const char *const types[] = {"fp8", "fp8_block", "nvfp4"};
+    enum { TYPES = sizeof types / sizeof *types, COMPUTE_TERM = 3 };
+    const char *like = kernel_type_like(dtype);
+    memcpy(out, x, sizeof *x * n_ratios);
+    if (f != KERNEL_GEMM || n_ratios + 2 * TYPES > FIT_TERMS)
+        return n_ratios;
+    for (uint32_t k = 0; k < TYPES; k++) {
+        bool is = str_is(like ? str_of(like) : dtype, types[k]);
+        out[n_ratios + 2 * k] = is ? 1 : 0;
+        out[n_ratios + 2 * k + 1] = is ? fmin(x[COMPUTE_TERM], 6) : 0;
+    }
+    return n_ratios + 2 * TYPES;
+}
+
 /* ---- prediction ---- */
 
 static bool serves(const kernel_row *r, str id, const kernel_call *c)
@@ -160,7 +187,12 @@ kernel_time kernel_predict(const kernel_table *t, const device *d, const kernel_
     kernel_terms x;
     kernel_describe(c, &m, &x);
     const kernel_row *r = kernel_row_for(t, d, c);
-    double s = r ? fit_seconds(FIT_FACTORS, x.base, x.x, r->c, r->n_terms) : x.base;
+    double pooled[FIT_TERMS];
+    bool together = r && str_is(r->device, "*");
+    if (together)
+        kernel_pooled_terms(c->family, str_of(c->dtype->name), x.x, x.n_ratios, pooled);
+    double s = r ? fit_seconds(FIT_FACTORS, x.base, together ? pooled : x.x, r->c, r->n_terms)
+                 : x.base;
     s = s > x.limit ? s : x.limit;
     kernel_time out = {.seconds = s, .low_s = s, .high_s = s, .limit_s = x.limit, .from = r};
     if (r) {

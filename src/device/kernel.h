@@ -69,6 +69,12 @@ typedef struct kernel_terms {
     uint32_t n_ratios; /* of x: those that hold for any device come first */
 } kernel_terms;
 void kernel_describe(const kernel_call *c, const kernel_machine *m, kernel_terms *out);
+/* The terms of rows of all devices together (device "*"): the ratios, and of GEMM a factor of its own for each narrow
+ * type: constant, and where arithmetic binds. Returns their number. */
+uint32_t kernel_pooled_terms(kernel_family f, str dtype, const double *x, uint32_t n_ratios,
+                             double out[FIT_TERMS]);
+/* Types of which few devices have tables: those of another type hold for them; NULL: of none. */
+const char *kernel_type_like(str dtype);
 
 /* One row of data/kernels.csv. */
 typedef struct kernel_row {

@@ -299,27 +299,135 @@ static void broken_rows_are_refused(void **state)
     arena_free(a);
 }
 
-/* More requests at once: later first tokens, slower tokens, more tokens in all. */
-static void serving_follows_the_load(void **state)
+/* A device that was measured, under another name: coefficients of all devices are near its own. */
+static void pooled_kernels_are_near_measured_ones(void **state)
 {
-    const serving_model m = {64, 5120, 64, 8, 128, 25600, 151936};
+    static const char *const ids[] = {"a100-80", "h100-sxm", "b200", "rtx-pro-6000"};
     arena *a = arena_new(BYTES);
     device_list list = {.arena = a};
     kernel_table t = {0};
     assay_error err = {0};
-    serving_time before = {0};
-    double rate = 0;
     (void)state;
     assert_int_equal(devices_builtin(&list, &err), ASSAY_OK);
     assert_int_equal(kernel_table_read(a, &t, &err), ASSAY_OK);
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+        for (double m = 1; m <= 4096; m *= 8) {
+            const kernel_call c = {.family = KERNEL_GEMM,
+                                   .dtype = kernel_dtype_find(STR("bfloat16")),
+                                   .m = m,
+                                   .n = 28672,
+                                   .k = 4096};
+            device stranger = *device_named(&list, ids[i]);
+            kernel_time own = kernel_predict(&t, &stranger, &c);
+            stranger.id = STR("stranger");
+            kernel_time pooled = kernel_predict(&t, &stranger, &c);
+            assert_true(str_eq(own.from->device, str_of(ids[i])));
+            assert_true(str_is(pooled.from->device, "*"));
+            assert_true(fabs(pooled.seconds / own.seconds - 1) < 0.3);
+        }
+    arena_free(a);
+}
+
+typedef struct server {
+    arena *a;
+    device_list list;
+    serving_table t;
+    serving_model m;
+    serving_on on;
+} server;
+
+static void start_server(server *s)
+{
+    static const serving_shape shape = {64, 5120, 64, 8, 128, 25600, 151936};
+    const kernel_dtype *fp8 = kernel_dtype_find(STR("fp8"));
+    assay_error err = {0};
+    *s = (server){.a = arena_new(BYTES)};
+    s->list.arena = s->a;
+    assert_int_equal(devices_builtin(&s->list, &err), ASSAY_OK);
+    assert_int_equal(serving_table_read(s->a, &s->t, &err), ASSAY_OK);
+    serving_dense(&shape, &s->m);
+    s->on = (serving_on){.table = &s->t,
+                         .device = device_named(&s->list, "h100-sxm"),
+                         .model = &s->m,
+                         .engine = serving_engine_find(&s->t, STR("vllm")),
+                         .types = {*fp8, *fp8, *kernel_dtype_find(STR("bfloat16")), 1}};
+    assert_non_null(s->on.engine);
+}
+
+/* More requests at once: later first tokens, slower tokens, more tokens in all. */
+static void serving_follows_the_load(void **state)
+{
+    server x;
+    serving_time before = {.tokens = 0};
+    (void)state;
+    start_server(&x);
     for (double n = 1; n <= 64; n *= 4) {
-        serving_load l = {1024, 512, n, kernel_dtype_find(STR("fp8")), 1, STR("vllm")};
-        serving_time s = serving_predict(&t, device_named(&list, "h100-sxm"), &m, &l);
-        assert_true(s.measured && s.ttft_s >= s.prefill_s && s.tpot_s >= s.step_s);
-        assert_true(s.ttft_s > before.ttft_s && s.tpot_s > before.tpot_s && n / s.tpot_s > rate);
-        rate = n / s.tpot_s;
+        serving_time s = serving_predict(&x.on, &(serving_load){1024, 512, n, 0});
+        assert_true(s.ttft.measured && s.ttft.expected >= s.prefill_s &&
+                    s.tpot.expected >= s.step_s);
+        assert_true(s.ttft.expected > before.ttft.expected &&
+                    s.tpot.expected > before.tpot.expected && s.tokens > before.tokens);
+        assert_true(s.tpot.low < s.tpot.expected && s.tpot.high > s.tpot.expected);
         before = s;
     }
+    arena_free(x.a);
+}
+
+/* Users beyond those that run wait: the rate stays, and Little's law holds. */
+static void requests_beyond_the_memory_wait(void **state)
+{
+    server x;
+    (void)state;
+    start_server(&x);
+    serving_time full = serving_predict(&x.on, &(serving_load){1024, 512, 16, 16});
+    serving_time over = serving_predict(&x.on, &(serving_load){1024, 512, 48, 16});
+    assert_true(fabs(over.requests / full.requests - 1) < 1e-9 && over.running < 16.5);
+    assert_true(full.wait_s < 1e-9 && over.wait_s > 0);
+    assert_true(fabs(over.requests * over.residence_s - 48) < 1e-6);
+    assert_true(fabs(over.tpot.expected / full.tpot.expected - 1) < 1e-9);
+    arena_free(x.a);
+}
+
+/* Kernels of other types and devices: the interval is wider than that of measured ones. */
+static void unmeasured_devices_have_wider_intervals(void **state)
+{
+    server x;
+    (void)state;
+    start_server(&x);
+    serving_span own = serving_step(&x.on, 1, 1024);
+    x.on.device = device_named(&x.list, "l40s");
+    serving_span other = serving_step(&x.on, 1, 1024);
+    assert_true(own.measured && !other.measured);
+    assert_true(other.high / other.low > own.high / own.low);
+    arena_free(x.a);
+}
+
+static void too_many_products_keep_their_cost(void **state)
+{
+    serving_pass p = {.n_products = 0};
+    double cost = 0, kept = 0;
+    (void)state;
+    for (int i = 1; i <= 100; i++) {
+        serving_add_product(&p, 64.0 * i, 128, 2);
+        cost += 64.0 * i * 128 * 2;
+    }
+    for (uint32_t i = 0; i < p.n_products; i++)
+        kept += p.products[i].columns * p.products[i].depth * p.products[i].count;
+    assert_int_equal(p.n_products, SERVING_PRODUCTS);
+    assert_true(fabs(kept / cost - 1) < 1e-9);
+}
+
+static void serving_rows_are_checked(void **state)
+{
+    arena *a = arena_new(BYTES);
+    serving_table t = {.engines.n = 0};
+    assay_error err = {0};
+    (void)state;
+    assert_int_equal(serving_engines_csv(STR(""), a, &t, &err), ASSAY_ERR_MALFORMED);
+    assert_int_equal(serving_engines_csv(STR("a,b,c,d,e,f,g,h,i,j,k,l\nx,1\n"), a, &t, &err),
+                     ASSAY_ERR_MALFORMED);
+    assert_int_equal(serving_engines_csv(STR("a,b,c,d,e,f,g,h,i,j,k,l\n"), a, &t, &err),
+                     ASSAY_ERR_MALFORMED);
     arena_free(a);
 }
 
@@ -339,6 +447,11 @@ int run_test_kernel(void)
         cmocka_unit_test(runtimes_stay_above_their_limit),
         cmocka_unit_test(broken_rows_are_refused),
         cmocka_unit_test(serving_follows_the_load),
+        cmocka_unit_test(pooled_kernels_are_near_measured_ones),
+        cmocka_unit_test(requests_beyond_the_memory_wait),
+        cmocka_unit_test(unmeasured_devices_have_wider_intervals),
+        cmocka_unit_test(too_many_products_keep_their_cost),
+        cmocka_unit_test(serving_rows_are_checked),
     };
     return cmocka_run_group_tests_name("kernel", tests, NULL, NULL);
 }
