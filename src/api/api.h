@@ -28,4 +28,7 @@ report_options api_screen(const assay_options *o);
 /* Hands a text over to the caller, or frees it when s or the text failed (write.c). */
 assay_status api_hand_text(assay_status s, sbuf *text, char **out, size_t *n, assay_error *err);
 
+/* --prompt-tokens and --generate must be whole numbers: only load draws them. */
+assay_status api_refuse_drawn(const assay_options *o, assay_error *err);
+
 #endif

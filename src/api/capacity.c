@@ -2,7 +2,9 @@
 #include <assay/study.h>
 #include <assert.h>
 
+#include "jobs/pipeline.h"
 #include "study/capacity.h"
+#include "study/capacity_language.h"
 
 #include "api/result.h"
 #include "profile/capacity.h"
@@ -38,6 +40,77 @@ static assay_status run_capacity(const assay_result *const *profiles, const char
     return capacity_run(&q, out->arena, out->data, err);
 }
 
+/* ---- of language models ---- */
+
+static assay_status predict_models(const char *const *models, size_t n, const assay_options *o,
+                                   assay_result *out, assay_error *err)
+{
+    const language_result **list = ARENA_ARRAY(out->arena, const language_result *, n);
+    if (!list)
+        return err_no_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        job_pipeline *p = ARENA_NEW(out->arena, job_pipeline);
+        if (!p)
+            return err_no_memory(err);
+        *p = (job_pipeline){.arena = out->arena, .most_users = true};
+        TRY(job_pipeline_open(p, models[i], o, err));
+        if (!p->is_language)
+            return err_fail(
+                err, ASSAY_ERR_USAGE,
+                "'%s' is not a language model. Measure it with `assay profile` and plan "
+                "from its result.",
+                models[i]);
+        TRY(job_pipeline_language(p, o, err));
+        list[i] = &p->language;
+    }
+    const capacity_language_request q = {.models = list,
+                                         .n = (uint32_t)n,
+                                         .target = o->capacity.target_rate,
+                                         .headroom = o->capacity.headroom / 100};
+    return capacity_run_language(&q, out->arena, out->data, err);
+}
+
+static assay_status check_target(const assay_options *o, size_t n, const char *what,
+                                 assay_error *err)
+{
+    if (!o || o->capacity.target_rate <= 0)
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "no target rate. Set it, for example --target 5000rps.");
+    if (n == 0 || n > 64)
+        return err_fail(err, ASSAY_ERR_USAGE, "a capacity plan needs 1 to 64 %s", what);
+    return ASSAY_OK;
+}
+
+static assay_status judge_plan(const assay_result *r, const char *what, assay_error *err)
+{
+    return ((const capacity *)r->data)->best != UINT32_MAX
+               ? ASSAY_OK
+               : err_fail(err, ASSAY_ERR_THRESHOLD,
+                          "no %s meets the limits, with any number of machines", what);
+}
+
+assay_status assay_capacity_models(const char *const *models, size_t n,
+                                   const assay_options *options, assay_result **out,
+                                   assay_error *err)
+{
+    assay_error own;
+    err = err ? err : &own;
+    api_begin(err);
+    *out = NULL;
+    TRY(check_target(options, n, "models", err));
+    if (!options->hardware.names.n)
+        return err_fail(err, ASSAY_ERR_USAGE, "a plan for models needs --hardware");
+    if (options->capacity.latency_ms > 0)
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "--latency is for measured results. Use --slo ttft:500ms,itl:50ms here.");
+    TRY(api_refuse_drawn(options, err));
+    assay_result *r = job_result_new(&capacity_kind, CAPACITY_BYTES);
+    assay_status s = r ? predict_models(models, n, options, r, err) : err_no_memory(err);
+    TRY(api_hand_result(s, r, out, err));
+    assert(r);
+    return judge_plan(r, "device", err);
+}
+
 assay_status assay_capacity(const assay_result *const *profiles, const char *const *names, size_t n,
                             const assay_options *options, assay_result **out, assay_error *err)
 {
@@ -45,19 +118,11 @@ assay_status assay_capacity(const assay_result *const *profiles, const char *con
     err = err ? err : &own;
     api_begin(err);
     *out = NULL;
-    if (!options || options->capacity.target_rate <= 0)
-        return err_fail(err, ASSAY_ERR_USAGE,
-                        "no target rate. Set it, for example --target 5000rps.");
-    if (n == 0 || n > 64)
-        return err_fail(err, ASSAY_ERR_USAGE, "a capacity plan needs 1 to 64 results");
+    TRY(check_target(options, n, "results", err));
     TRY(api_need_profiles(profiles, n, "a capacity plan", err));
     assay_result *r = job_result_new(&capacity_kind, CAPACITY_BYTES);
     assay_status s = r ? run_capacity(profiles, names, n, options, r, err) : err_no_memory(err);
     TRY(api_hand_result(s, r, out, err));
     assert(r);
-    return ((const capacity *)r->data)->best != UINT32_MAX
-               ? ASSAY_OK
-               : err_fail(err, ASSAY_ERR_THRESHOLD,
-                          "no measured configuration meets the latency limit, with any number of "
-                          "machines");
+    return judge_plan(r, "measured configuration", err);
 }

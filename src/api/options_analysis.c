@@ -51,7 +51,7 @@ OPTION_TOPIC(options_memory, "Memory plan", memory);
 
 static const option_row hardware[] = {
     {OPTION("hardware", WORD, hardware.names,
-            "graph profile bench layers map devices pipeline models"),
+            "graph profile bench layers map devices pipeline capacity models"),
      .value = "NAME|FILE", .values = "@devices",
      .about =
          "Use the roofline of this device: a name that `assay devices` lists, `this`, or a "

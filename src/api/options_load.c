@@ -55,9 +55,10 @@ static const option_row load[] = {
          "and highest rate within --slo."},
     {OPTION_READ("rates", set_rates, "load"), .value = "A,B,...", .needs = "curve",
      .about = "Measure these rates of the curve, instead of searching."},
-    {OPTION_READ("slo", set_slo, "load"), .value = "LIMITS",
+    {OPTION_READ("slo", set_slo, "load pipeline capacity"), .value = "LIMITS",
      .about = "Set the service level objective: p99:200ms, ttft:500ms,itl:50ms, p95_ttft:400ms. A "
-              "metric without a percentile means P99. Exit 6 if it is missed, without --curve."},
+              "metric without a percentile means P99. Exit 6 if it is missed, without --curve. "
+              "pipeline and capacity compare it with expected times."},
     {OPTION("arrivals", CHOICE, load.arrivals, "load"), .values = "poisson|constant",
      .needs = "rate|curve", .about = "Set the arrivals of an open loop. Default: poisson."},
     {OPTION("num-requests", INT, load.num_requests, "load"), .value = "N", .min = 1, .max = 4000000,

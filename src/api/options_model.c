@@ -116,7 +116,8 @@ static const option_row rows[] = {
      .about = "Set a symbolic dimension of the model. scale: also ranges, NAME=A..B."},
     {OPTION("batch", INT, model.batch, "@model pipeline"), .value = "N", .min = 1, .max = 1 << 30,
      .about = "Set the batch size of every input."},
-    {OPTION_READ("set", set_parameter, "@model pipeline"), .repeatable = true, .value = "KEY=VALUE",
+    {OPTION_READ("set", set_parameter, "@model pipeline capacity"), .repeatable = true,
+     .value = "KEY=VALUE",
      .about = "Set a parameter of a built-in architecture, for example num_classes=10."},
     {OPTION_READ("ops", set_ops,
                  "graph profile bench layers memory compare check validate map fuse scale"),
@@ -129,7 +130,7 @@ static const option_row rows[] = {
      .about = "Read the model, or parameters of a built-in model, from a training configuration "
               "(JSON)."},
     {OPTION_READ("precision", set_precision,
-                 "graph profile compare map fuse scale export pipeline"),
+                 "graph profile compare map fuse scale export pipeline capacity"),
      .value = "TYPE", .values = "fp32|fp16|bf16|int8|int8-dynamic|int4",
      .about = "Count floating-point tensors at this type. A model that is run or exported is "
               "converted to it."},

@@ -26,9 +26,6 @@ static const option_row diffusion[] = {
          "the model is distilled."},
     {OPTION("strength", REAL, pipeline.strength, "pipeline"), .above = true, .value = "0..1",
      .max = 1, .about = "Start from an encoded image and run this fraction of the steps."},
-    {OPTION("sweep", WORDS, pipeline.sweeps, "pipeline"), .repeatable = true,
-     .value = "WHAT=A,B,...", .values = "resolution=|steps=|guidance=", .max = SWEEPS_MOST,
-     .about = "Show the cost over several values of resolution, steps or guidance."},
 };
 OPTION_TOPIC(options_diffusion, "Image generation", diffusion);
 
@@ -64,18 +61,26 @@ static OPTION_SETTER(set_prompt_tokens)
 }
 
 static const option_row language[] = {
-    {OPTION_READ("generate", set_generate, "pipeline load"), .value = "N", .max = 1 << 23,
+    {OPTION_READ("generate", set_generate, "pipeline capacity load"), .value = "N", .max = 1 << 23,
      .about =
          "Generate this many tokens. Default: 128; of load: 64. load also takes a distribution: "
          "100..500, normal:512:128, lognormal:512:0.5, exponential:200."},
-    {OPTION_READ("cache-dtype", set_cache_dtype, "pipeline"), .value = "TYPE",
+    {OPTION_READ("cache-dtype", set_cache_dtype, "pipeline capacity"), .value = "TYPE",
      .values = "fp16|bf16|fp8|int8",
      .about = "Set the number type of the KV cache. Default: that of the weights."},
 };
 OPTION_TOPIC(options_language, "Text generation", language);
 
 static const option_row pipeline[] = {
-    {OPTION_READ("prompt-tokens", set_prompt_tokens, "pipeline load"), .value = "N", .max = 1 << 23,
+    {OPTION("sweep", WORDS, pipeline.sweeps, "pipeline"), .repeatable = true,
+     .value = "WHAT=A,B,...",
+     .values = "resolution=|steps=|guidance=|batch=|context=|prompt=|generate=|users=",
+     .max = SWEEPS_MOST,
+     .about =
+         "Show the cost over several values of resolution, steps or guidance of images; batch, "
+         "context, prompt, generate or users of a language model."},
+    {OPTION_READ("prompt-tokens", set_prompt_tokens, "pipeline capacity load"), .value = "N",
+     .max = 1 << 23,
      .about = "Set the number of tokens of the prompt. load also takes a distribution, as "
               "--generate; default of load: 128."},
     {OPTION("prompt", WORD, pipeline.prompt, "pipeline"), .value = "TEXT",

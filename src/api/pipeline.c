@@ -27,7 +27,7 @@ static assay_status run_pipeline(job_pipeline *p, const assay_options *o, assay_
     return job_pipeline_diffusion(p, o, err);
 }
 
-static assay_status refuse_drawn(const assay_options *o, assay_error *err)
+assay_status api_refuse_drawn(const assay_options *o, assay_error *err)
 {
     if (o->pipeline.prompt_tokens != LENGTH_DRAWN && o->pipeline.generate != LENGTH_DRAWN)
         return ASSAY_OK;
@@ -39,7 +39,7 @@ static assay_status refuse_drawn(const assay_options *o, assay_error *err)
 static assay_status count_pipeline(job_pipeline *p, const char *model, const assay_options *o,
                                    assay_error *err)
 {
-    TRY(refuse_drawn(o, err));
+    TRY(api_refuse_drawn(o, err));
     if (o->pipeline.no_profiling) {
         switch_off(p, model, o);
         return ASSAY_OK;

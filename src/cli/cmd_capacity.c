@@ -38,12 +38,15 @@ static int read_all(const cli_args *a, reading *r)
     return r->store ? ASSAY_OK : cli_refuse_options(a, "db", "no word is the number of a record");
 }
 
-static int plan(cli_job *j, const reading *r)
+static int plan(cli_job *j, const reading *r, bool models)
 {
     assay_result *c = NULL;
     assay_error err;
-    assay_status s = assay_capacity((const assay_result *const *)r->profiles, j->args->words, r->n,
-                                    j->args->options, &c, &err);
+    const char *const *words = (const char *const *)j->args->words;
+    assay_status s = models ? assay_capacity_models(words, (size_t)j->args->n_words,
+                                                    j->args->options, &c, &err)
+                            : assay_capacity((const assay_result *const *)r->profiles, words, r->n,
+                                             j->args->options, &c, &err);
     if (!c)
         return cli_complain(&err);
     int code = cli_view(j, c);
@@ -53,15 +56,27 @@ static int plan(cli_job *j, const reading *r)
     return code ? code : (int)s;
 }
 
+/* With --hardware the words are language models, else results. */
+static int run_words(cli_job *j, reading *r)
+{
+    bool models = cli_given(j->args, "hardware");
+    int code = models
+                   ? cli_refuse_options(j->args, "db latency", "language models are predicted")
+                   : cli_refuse_options(j->args,
+                                        "slo prompt-tokens generate cache-dtype precision set",
+                                        "results are measured; add --hardware to predict models");
+    if (!code && !models)
+        code = read_all(j->args, r);
+    return code ? code : plan(j, r, models);
+}
+
 static int run_capacity(cli_args *args)
 {
     cli_job j = {.args = args};
     reading r = {0};
     int code = cli_job_open_outputs(&j);
     if (!code)
-        code = read_all(args, &r);
-    if (!code)
-        code = plan(&j, &r);
+        code = run_words(&j, &r);
     for (size_t i = 0; i < r.n; i++)
         assay_result_free(r.profiles[i]);
     assay_store_close(r.store);
@@ -76,16 +91,20 @@ static const char *const capacity_examples[] = {
     "number of machines and batch size",
     "assay capacity c1.json c4.json --target 800 --latency p95:20ms --headroom 30",
     "compare results with different --concurrency",
+    "assay capacity llama-3.1-8b --hardware h100-sxm,l40s --target 20rps --slo ttft:500ms,itl:50ms",
+    "devices for a language model, predicted",
     NULL,
 };
 
 const cli_command command_capacity = {
-    CLI_COMMAND("capacity", "RESULT ...", 1, 12, run_capacity),
+    CLI_COMMAND("capacity", "RESULT|MODEL ...", 1, 12, run_capacity),
     .classes = "screen page result",
     .formats = CLI_VIEW_FORMATS,
     .values = "@files",
     .examples = capacity_examples,
     .about = "Plan machines, batch and concurrency for a request rate and a latency.",
-    .more = "RESULT is a JSON file of profile or bench, or the number of a record. Requests arrive "
-            "at random; a machine is a queue with the measured service times. Exit 6 if no "
-            "configuration meets the target. See docs/capacity.md for the formulas."};
+    .more =
+        "RESULT is a JSON file of profile or bench, or the number of a record. With --hardware, "
+        "MODEL is a language model, whose times are predicted. Requests arrive "
+        "at random; a machine is a queue with the measured service times. Exit 6 if no "
+        "configuration meets the target. See docs/capacity.md for the formulas."};

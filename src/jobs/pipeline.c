@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/near.h"
 #include "base/sbuf.h"
+#include "device/serving.h"
 #include "formats/format.h"
 #include "formats/gguf.h"
 #include "formats/hf_config.h"
@@ -180,6 +181,8 @@ assay_status job_pipeline_diffusion(job_pipeline *p, const assay_options *o, ass
         return err_fail(err, ASSAY_ERR_USAGE,
                         "--hardware works with language models only. Use `assay map` to map a "
                         "component of a pipeline.");
+    if (o->load.slo.n)
+        return err_fail(err, ASSAY_ERR_USAGE, "--slo works with language models only");
     const pipeline_settings s = {.height = o->pipeline.height,
                                  .width = o->pipeline.width,
                                  .steps = o->pipeline.steps,
@@ -210,6 +213,34 @@ static assay_status take_set(job_pipeline *p, const assay_options *o, assay_erro
     return ASSAY_OK;
 }
 
+/* Percentiles of an objective are not predicted: its limit is for the expected time. */
+static assay_status take_objectives(const assay_options *o, language_slo *out, assay_error *err)
+{
+    double *const limits[] = {&out->latency_ms, &out->ttft_ms, &out->itl_ms};
+    *out = (language_slo){.present = o->load.slo.n > 0, .text = o->load.slo_text};
+    if (out->present && !o->hardware.names.n)
+        return err_fail(err, ASSAY_ERR_USAGE, "--slo needs --hardware: the devices that serve");
+    for (uint32_t i = 0; i < o->load.slo.n; i++)
+        *limits[o->load.slo.items[i].metric] = o->load.slo.items[i].limit_ms;
+    return ASSAY_OK;
+}
+
+/* Sweeps, devices and users. */
+static assay_status place_language(job_pipeline *p, const assay_options *o, assay_error *err)
+{
+    language_users_asked users = {.most = p->most_users};
+    language_sweep_asked sweep = {.hardware = o->hardware.names, .settings = &p->asked};
+    TRY(take_objectives(o, &users.slo, err));
+    for (uint32_t i = 0; i < o->pipeline.sweeps.n; i++) {
+        sweep.what = o->pipeline.sweeps.items[i];
+        TRY(language_sweep_over(&sweep, &users, p->arena, &p->language, err));
+    }
+    users.slo.text = str_copy(p->arena, users.slo.text);
+    return o->hardware.names.n ? language_on_devices(o->hardware.names, &p->asked, &users, p->arena,
+                                                     &p->language, err)
+                               : ASSAY_OK;
+}
+
 assay_status job_pipeline_language(job_pipeline *p, const assay_options *o, assay_error *err)
 {
     TRY(take_set(p, o, err));
@@ -222,7 +253,9 @@ assay_status job_pipeline_language(job_pipeline *p, const assay_options *o, assa
     p->asked.memory_limit = JOB_ANALYSIS_BYTES;
     if (o->model.precision != IR_UNDEFINED)
         p->asked.stored_bytes = 0;
+    p->asked.serving = ARENA_NEW(p->arena, serving_model);
+    if (!p->asked.serving)
+        return err_no_memory(err);
     TRY(language_run(&p->asked, p->arena, &p->language, err));
-    return o->hardware.names.n ? language_on_devices(o->hardware.names, p->arena, &p->language, err)
-                               : ASSAY_OK;
+    return place_language(p, o, err);
 }

@@ -9,6 +9,7 @@
 typedef struct job_pipeline {
     arena *arena;
     bool is_language;
+    bool most_users; /* of a language model: look for the most users of each device */
     pipeline_plan plan;
     pipeline_result diffusion;
     language_settings asked;

@@ -25,6 +25,11 @@ typedef struct capacity_plan {
     double forming_ms, waiting_ms, service_ms;
     double quantile_ms; /* of a request, at the quantile that was requested (P99 unless) */
     double in_flight;   /* requests in one machine, on average (Little's law) */
+    /* of language models: expected times, no runs */
+    bool predicted, imprecise;
+    str device;
+    uint64_t machines_low, machines_high; /* 80 % interval */
+    double ttft_ms, itl_ms, tokens_per_s; /* tokens that one machine generates */
 } capacity_plan;
 
 typedef struct capacity {
@@ -35,7 +40,9 @@ typedef struct capacity {
     double limit_ms; /* NaN: none */
     /* What the limit and what the plans' quantile_ms are of: "mean", "P99", "P99.9". */
     char limit_name[16], latency_name[16];
-    double headroom; /* 0 to 1: share of a machine that is kept free */
+    str slo;                         /* of language models: objectives as given, or empty */
+    int64_t prompt_tokens, generate; /* of their requests; 0: measured results */
+    double headroom;                 /* 0 to 1: share of a machine that is kept free */
     const capacity_plan *plans;
     uint32_t n, best; /* best: index; UINT32_MAX: none is feasible */
     const str *notes; /* what is assumed and what is extrapolated, sentences */

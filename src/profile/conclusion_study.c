@@ -215,8 +215,31 @@ void trend_conclude(const void *data, sbuf *out)
 
 /* ---- capacity ---- */
 
+static void put_predicted_plan(const capacity *c, const capacity_plan *p, sbuf *out)
+{
+    conclude_rate(out, c->target);
+    sbuf_puts(out, " requests/s to ");
+    conclude_name(out, p->source);
+    sbuf_puts(out, " are predicted to need ");
+    text_thousands(out, p->machines);
+    sbuf_puts(out, " × ");
+    text_safe(out, p->device);
+    if (p->machines_low < p->machines_high)
+        sbuf_printf(out, " (80 %% interval %llu to %llu)", (unsigned long long)p->machines_low,
+                    (unsigned long long)p->machines_high);
+    sbuf_puts(out, ": the first token after ");
+    text_ms(out, p->ttft_ms);
+    sbuf_puts(out, ", then ");
+    text_ms(out, p->itl_ms);
+    sbuf_puts(out, " per token.");
+}
+
 static void put_plan(const capacity *c, const capacity_plan *p, sbuf *out)
 {
+    if (p->predicted) {
+        put_predicted_plan(c, p, out);
+        return;
+    }
     conclude_rate(out, c->target);
     sbuf_puts(out, " requests/s to ");
     conclude_name(out, c->model);
@@ -245,7 +268,7 @@ void capacity_conclude(const void *data, sbuf *out)
         return;
     }
     sbuf_puts(out, "None of ");
-    conclude_count(out, c->n, "measured configuration");
+    conclude_count(out, c->n, c->n && c->plans[0].predicted ? "device" : "measured configuration");
     sbuf_puts(out, " can serve ");
     conclude_rate(out, c->target);
     sbuf_puts(out, " requests/s to ");

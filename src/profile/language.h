@@ -10,7 +10,13 @@
 #include "base/result.h"
 #include "ir/dtype.h"
 
-enum { LANGUAGE_FORMATS = 24, LANGUAGE_ATTENTIONS = 4 };
+enum {
+    LANGUAGE_FORMATS = 24,
+    LANGUAGE_ATTENTIONS = 4,
+    LANGUAGE_USERS = 32,
+    LANGUAGE_SWEEPS = 8,
+    LANGUAGE_VALUES = 32
+};
 
 /* Layers of one kind: MACs of QK and AV per query and key, and how many keys are seen at most. */
 typedef struct language_attention {
@@ -18,6 +24,7 @@ typedef struct language_attention {
     int64_t window;                     /* 0: all */
     uint64_t prefill_macs, decode_macs; /* per query and key, of one layer */
     uint64_t cache_elements;            /* per token, of one layer */
+    uint64_t kv_heads;                  /* of the cache */
 } language_attention;
 
 typedef struct language_phase {
@@ -36,21 +43,66 @@ typedef struct language_format {
     uint64_t bytes;
 } language_format;
 
-/* On a device by its roofline. A phase is the longer of the linear layers' arithmetic and the bytes of weights and
- * activations, and the longer of attention's arithmetic and the bytes of the cache. */
+/* Limits on what users see; 0: none. */
+typedef struct language_slo {
+    bool present;
+    str text; /* as given */
+    double ttft_ms, itl_ms, latency_ms;
+} language_slo;
+
+/* Requests of so many users at once, each sending the next when one ends (device/serving.h). */
+typedef struct language_users {
+    int64_t users, running; /* running: the others wait for memory */
+    double ttft_ms, ttft_low_ms, ttft_high_ms;
+    double itl_ms, itl_low_ms, itl_high_ms; /* between tokens */
+    double latency_ms;                      /* of a whole request */
+    double tokens_per_s, requests_per_s, tokens_per_s_user;
+    bool has_slo, within_slo;
+} language_users;
+
+/* On a device: the time that servers are expected to need, its 80 % interval, and the roofline as the limit. A phase of
+ * the roofline is the longer of the linear layers' arithmetic and the bytes of weights and activations, and the longer of
+ * attention's arithmetic and the bytes of the cache. */
 typedef struct language_device {
     str id, name;
     bool fits;
+    const char *verdict; /* map_verdict() */
     uint64_t memory_bytes;
     int64_t largest_context, largest_batch; /* as in language_result */
     const char *precision; /* whose peak is meant; NULL: the device has none, and no times */
-    double first_token_ms; /* the prefill, logits of the last token */
-    double average_ms, first_step_ms, last_step_ms; /* of decoding */
+    const char *basis;     /* "measured", "class" */
+    str engine;            /* whose rows the expectation rests on */
+    double first_token_ms, first_token_low_ms, first_token_high_ms; /* logits of the last token */
+    double average_ms, average_low_ms, average_high_ms;             /* of decoding */
+    double first_step_ms, last_step_ms;
+    double first_token_limit_ms, average_limit_ms;
     double launch_ms; /* of a step more, when every operator is a separate kernel */
     double total_s;
     double tokens_per_s, prefill_tokens_per_s; /* of the whole batch; while decoding */
     const char *prefill_bound, *decode_bound;  /* "compute" or "memory" */
+    bool imprecise, tie; /* the interval spans more than a factor of two; overlaps the best one's */
+    int64_t most_running; /* sequences of this length that the memory holds at once */
+    language_users *users;
+    uint32_t n_users;
+    language_users best; /* the most users within the objectives */
+    bool has_best;
 } language_device;
+
+typedef struct language_point {
+    int64_t value;
+    str device; /* empty: none was named */
+    int64_t prompt_tokens, generate, batch;
+    uint64_t prefill_macs, total_macs, cache_bytes, serve_bytes;
+    double relative;     /* total MACs over those of the first value */
+    const char *verdict; /* NULL: no memory is known */
+    double ttft_ms, ttft_low_ms, ttft_high_ms, itl_ms, itl_low_ms, itl_high_ms, tokens_per_s;
+} language_point;
+
+typedef struct language_sweep {
+    const char *over; /* "batch", "context", "prompt", "generate" */
+    language_point *points;
+    uint32_t n;
+} language_sweep;
 
 /* Times on the engine. */
 typedef struct language_measured {
@@ -70,6 +122,8 @@ typedef struct language_result {
     int64_t prompt_tokens, generate, batch;
     int64_t tokens; /* of a sequence in the end */
     const char *weight_dtype, *cache_dtype;
+    const char *compute_dtype; /* of activations */
+    double linear_weight_bits, expert_weight_bits;
     uint64_t parameters, active_parameters, expert_parameters;
     str parameters_str, active_parameters_str;
     uint64_t
@@ -96,6 +150,7 @@ typedef struct language_result {
     uint64_t attention_exceeds, attention_exceeds_causal; /* the same as whole tokens, rounded up */
     uint64_t memory_limit;                                /* 0: not asked */
     bool has_limit, fits;
+    const char *verdict; /* map_verdict() on the limit; NULL: not asked */
     /* The most tokens per sequence and sequences that the limit holds. INT64_MIN: any number where it fits, none where it
      * does not. */
     int64_t largest_context, largest_batch;
@@ -106,6 +161,9 @@ typedef struct language_result {
     uint64_t kernels;                          /* operators of a step that are no views */
     language_device *devices;
     uint32_t n_devices;
+    language_slo slo;
+    language_sweep *sweeps;
+    uint32_t n_sweeps;
     language_measured measured;
     notes warnings;
 } language_result;

@@ -98,6 +98,9 @@ static const field memory_rows[] = {
     RESULT("limit_bytes", memory_limit, U64, BYTES, "Memory given", "The memory given.",
            WITH_LIMIT),
     RESULT("fits", fits, BOOL, NONE, "Fits", "Whether it fits.", WITH_LIMIT),
+    RESULT("verdict", verdict, WORD, NONE, NULL,
+           "Verdict on the share of the memory given, as of map.", WITH_LIMIT,
+           .absent = FIELD_OMIT),
     RESULT("largest_context", largest_context, I64, COUNT, "Largest context",
            "Most tokens per sequence at this batch; null: any number where it fits, else none.",
            WITH_LIMIT, .absent = FIELD_NULL),
@@ -145,24 +148,74 @@ static const fields form_fields = FIELDS_AS(language_result, "language_forms", f
     FIELD_AS(language_device, key_, member, kind_, unit_, label_, about_, .absent = FIELD_OMIT, \
              __VA_ARGS__)
 
+#define USERS_MS(key_, member, label_, about_) \
+    FIELD_AS(language_users, key_, member, F64, MS, label_, about_, .decimals = 1 + 4)
+
+static const field users_rows[] = {
+    FIELD(language_users, users, I64, COUNT, "Users", "Requests at once, running or waiting."),
+    FIELD(language_users, running, I64, COUNT, "Running",
+          "Requests that run; the others wait for memory."),
+    USERS_MS("ttft_ms", ttft_ms, "First token", "Expected time to the first token."),
+    USERS_MS("ttft_low_ms", ttft_low_ms, NULL, "80 % interval, lower end."),
+    USERS_MS("ttft_high_ms", ttft_high_ms, NULL, "80 % interval, upper end."),
+    USERS_MS("itl_ms", itl_ms, "Per token", "Expected time between tokens."),
+    USERS_MS("itl_low_ms", itl_low_ms, NULL, "80 % interval, lower end."),
+    USERS_MS("itl_high_ms", itl_high_ms, NULL, "80 % interval, upper end."),
+    USERS_MS("latency_ms", latency_ms, "Request", "Expected time of a whole request."),
+    FIELD_AS(language_users, "tokens_per_second", tokens_per_s, F64, PER_SECOND, "Tokens/s",
+             "Tokens generated per second, of all users.", .decimals = 1 + 2),
+    FIELD_AS(language_users, "tokens_per_second_user", tokens_per_s_user, F64, PER_SECOND,
+             "Tokens/s per user", "The same of one user.", .decimals = 1 + 3),
+    FIELD_AS(language_users, "requests_per_second", requests_per_s, F64, PER_SECOND, "Requests/s",
+             "Requests that end per second.", .decimals = 1 + 4),
+    FIELD(language_users, within_slo, BOOL, NONE, "Within SLO",
+          "Whether expected times are within the objectives.",
+          .when_at = 1 + offsetof(language_users, has_slo)),
+};
+static const fields users_fields = FIELDS(language_users, users_rows);
+
 static const field device_rows[] = {
     FIELD_AS(language_device, "name", id, STR, NONE, "Device", "Short name of the device."),
     FIELD_AS(language_device, "title", name, STR, NONE, NULL, "Its full name."),
     FIELD(language_device, fits, BOOL, NONE, "Fits", "Whether its memory is enough."),
+    FIELD(language_device, verdict, WORD, NONE, "Memory verdict",
+          "Verdict on the share of its memory, as of map."),
     FIELD(language_device, memory_bytes, U64, BYTES, "Memory", "Its memory."),
     FIELD(language_device, largest_context, I64, COUNT, "Context",
-          "Most tokens per sequence at this batch; null: any number where it fits, else none.",
+          "Most tokens per sequence at this batch, 20 % of the memory kept free; null: any number "
+          "where it fits, else none.",
           .absent = FIELD_NULL),
     FIELD(language_device, largest_batch, I64, COUNT, "Batch",
           "Most sequences of this length; null as above.", .absent = FIELD_NULL),
+    FIELD(language_device, most_running, I64, COUNT, "Running",
+          "Most requests that run at once when prompts are processed one at a time."),
     DEVICE_TIME("precision", precision, WORD, NONE, "Precision", "Peak used for the prediction."),
+    DEVICE_TIME("basis", basis, WORD, NONE, NULL,
+                "measured: kernels of this device were; class: coefficients of all devices."),
+    DEVICE_TIME("engine", engine, STR, NONE, NULL, "Engine whose rows the interval rests on."),
     DEVICE_TIME("time_to_first_token_ms", first_token_ms, F64, MS, "First token",
-                "Time of the prefill.", .decimals = 1 + 4),
-    DEVICE_TIME("time_per_token_ms", average_ms, F64, MS, "Per token", "Time of a step on average.",
+                "Expected time of the prefill.", .decimals = 1 + 4),
+    DEVICE_TIME("time_to_first_token_low_ms", first_token_low_ms, F64, MS, NULL,
+                "80 % interval, lower end.", .decimals = 1 + 4),
+    DEVICE_TIME("time_to_first_token_high_ms", first_token_high_ms, F64, MS, NULL,
+                "80 % interval, upper end.", .decimals = 1 + 4),
+    DEVICE_TIME("time_to_first_token_limit_ms", first_token_limit_ms, F64, MS, NULL,
+                "Roofline: no kernel is faster.", .decimals = 1 + 4),
+    DEVICE_TIME("time_per_token_ms", average_ms, F64, MS, "Per token",
+                "Expected time of a step on average.", .decimals = 1 + 4),
+    DEVICE_TIME("time_per_token_low_ms", average_low_ms, F64, MS, NULL, "80 % interval, lower end.",
                 .decimals = 1 + 4),
-    DEVICE_TIME("first_step_ms", first_step_ms, F64, MS, NULL, "Time of the first step.",
+    DEVICE_TIME("time_per_token_high_ms", average_high_ms, F64, MS, NULL,
+                "80 % interval, upper end.", .decimals = 1 + 4),
+    DEVICE_TIME("time_per_token_limit_ms", average_limit_ms, F64, MS, NULL,
+                "Roofline: no kernel is faster.", .decimals = 1 + 4),
+    FIELD(language_device, imprecise, BOOL, NONE, NULL,
+          "The interval of a step spans more than a factor of two.", .absent = FIELD_OMIT_ZERO),
+    FIELD(language_device, tie, BOOL, NONE, NULL,
+          "The interval of a step overlaps that of the fastest device.", .absent = FIELD_OMIT_ZERO),
+    DEVICE_TIME("first_step_ms", first_step_ms, F64, MS, NULL, "Expected time of the first step.",
                 .decimals = 1 + 4),
-    DEVICE_TIME("last_step_ms", last_step_ms, F64, MS, NULL, "Time of the last step.",
+    DEVICE_TIME("last_step_ms", last_step_ms, F64, MS, NULL, "Expected time of the last step.",
                 .decimals = 1 + 4),
     DEVICE_TIME("launch_ms_per_step", launch_ms, F64, MS, NULL,
                 "Time to launch every operator of a step as a separate kernel.", .decimals = 1 + 4),
@@ -176,8 +229,65 @@ static const field device_rows[] = {
                 "Limit of the prefill: compute or memory."),
     DEVICE_TIME("decode_bound", decode_bound, WORD, NONE, "Decode bound",
                 "Limit of a step: compute or memory."),
+    FIELD_ITEMS(language_device, LIST, "users", users, n_users, users_fields,
+                "Requests of so many users at once.", .absent = FIELD_OMIT),
+    FIELD_STRUCT(language_device, "most_users", best, users_fields,
+                 "The most users within the objectives.",
+                 .when_at = 1 + offsetof(language_device, has_best)),
 };
 static const fields device_fields = FIELDS(language_device, device_rows);
+
+/* ---- sweeps ---- */
+
+#define POINT_TIME(key_, member, unit_, label_, about_)                                      \
+    FIELD_AS(language_point, key_, member, F64, unit_, label_, about_, .absent = FIELD_OMIT, \
+             .decimals = 1 + 4)
+
+static const field point_rows[] = {
+    FIELD(language_point, value, I64, COUNT, "Value", "Value of the setting."),
+    FIELD(language_point, device, STR, NONE, "Device", "Short name of the device.",
+          .absent = FIELD_OMIT),
+    FIELD(language_point, prompt_tokens, I64, COUNT, "Prompt", "Tokens of a prompt."),
+    FIELD(language_point, generate, I64, COUNT, "Generated", "Tokens generated."),
+    FIELD(language_point, batch, I64, COUNT, "Batch", "Sequences at a time."),
+    FIELD(language_point, prefill_macs, U64, MACS, NULL, "MACs of the prefill."),
+    FIELD(language_point, total_macs, U64, MACS, "Total MACs", "MACs of prefill and decode."),
+    FIELD(language_point, relative, F64, RATIO, "Total", "Total MACs relative to the first value.",
+          .decimals = 1 + 6),
+    FIELD(language_point, cache_bytes, U64, BYTES, "Cache", "Size of the cache in the end."),
+    FIELD(language_point, serve_bytes, U64, BYTES, "Memory", "Memory to serve."),
+    FIELD(language_point, verdict, WORD, NONE, "Verdict", "Verdict on the share of the memory.",
+          .absent = FIELD_OMIT),
+    POINT_TIME("time_to_first_token_ms", ttft_ms, MS, "First token",
+               "Expected time of the prefill."),
+    POINT_TIME("time_to_first_token_low_ms", ttft_low_ms, MS, NULL, "80 % interval, lower end."),
+    POINT_TIME("time_to_first_token_high_ms", ttft_high_ms, MS, NULL, "80 % interval, upper end."),
+    POINT_TIME("time_per_token_ms", itl_ms, MS, "Per token", "Expected time of a step on average."),
+    POINT_TIME("time_per_token_low_ms", itl_low_ms, MS, NULL, "80 % interval, lower end."),
+    POINT_TIME("time_per_token_high_ms", itl_high_ms, MS, NULL, "80 % interval, upper end."),
+    POINT_TIME("tokens_per_second", tokens_per_s, PER_SECOND, "Tokens/s",
+               "Tokens generated per second, of the batch."),
+};
+static const fields point_fields = FIELDS(language_point, point_rows);
+
+static const field sweep_rows[] = {
+    FIELD(language_sweep, over, WORD, NONE, "Over", "batch, context, prompt or generate."),
+    FIELD_ITEMS(language_sweep, LIST, "points", points, n, point_fields,
+                "One point per value, or per value and device."),
+};
+static const fields sweep_fields = FIELDS(language_sweep, sweep_rows);
+
+static const field slo_rows[] = {
+    FIELD(language_slo, text, STR, NONE, NULL, "The objectives as given."),
+    FIELD(language_slo, ttft_ms, F64, MS, NULL, "Limit of the time to the first token.",
+          .absent = FIELD_OMIT_ZERO),
+    FIELD(language_slo, itl_ms, F64, MS, NULL, "Limit of the time between tokens.",
+          .absent = FIELD_OMIT_ZERO),
+    FIELD(language_slo, latency_ms, F64, MS, NULL, "Limit of the time of a request.",
+          .absent = FIELD_OMIT_ZERO),
+};
+static const fields slo_fields = FIELDS(language_slo, slo_rows,
+                                        .present_at = 1 + offsetof(language_slo, present));
 
 static const field measured_rows[] = {
     FIELD_AS(language_measured, "time_to_first_token_ms", prefill_ms, F64, MS, "First token",
@@ -233,7 +343,10 @@ static const field cost_rows[] = {
                 .flags = FIELD_FLAT),
     FIELD_INLINE("closed_forms", form_fields, "Cost as formulas."),
     FIELD_ITEMS(language_result, LIST, "devices", devices, n_devices, device_fields,
-                "Shortest times on devices, by the roofline.", .absent = FIELD_OMIT),
+                "Expected times on devices.", .absent = FIELD_OMIT),
+    FIELD_STRUCT(language_result, "slo", slo, slo_fields, "Service level objectives."),
+    FIELD_ITEMS(language_result, LIST, "sweeps", sweeps, n_sweeps, sweep_fields,
+                "Cost over a setting, of --sweep.", .absent = FIELD_OMIT),
     FIELD_STRUCT(language_result, "measured", measured, measured_fields, "Times on the engine."),
 };
 static const fields cost_fields = FIELDS_AS(language_result, "language_cost", cost_rows);

@@ -167,6 +167,8 @@ typedef struct view_column {
     uint8_t min;
     view_tone tone;
 } view_column;
+/* What the column says of a row: by its function, or by its pattern. */
+str view_cell(const view *v, const view_column *c, const field_value *row);
 
 #define VIEW_TOP      UINT32_MAX       /* limit: --top */
 #define VIEW_TOP_ONLY (UINT32_MAX - 1) /* the same, with --verbose too */

@@ -147,6 +147,6 @@ view_table *view_add_values(view *v, const view_column *columns, uint32_t n_colu
                                   .tone = columns[c].tone};
     for (uint32_t r = 0; t && r < n_rows; r++)
         for (uint32_t c = 0; c < n_columns; c++)
-            t->cells[(size_t)r * n_columns + c] = view_text(v, &rows[r], columns[c].cell);
+            t->cells[(size_t)r * n_columns + c] = view_cell(v, &columns[c], &rows[r]);
     return t;
 }

@@ -82,8 +82,10 @@ static str bar_cell(const view *v, const field_value *row, const char *path)
     return view_bar(v, fields_number(&share) * (strchr(path, '/') ? 100 : 1));
 }
 
-static str put_cell(const view *v, const view_column *c, const field_value *row)
+str view_cell(const view *v, const view_column *c, const field_value *row)
 {
+    if (!c->put)
+        return view_text(v, row, c->cell);
     sbuf b = {0};
     str out = {0};
     c->put(v, &b, row);
@@ -96,7 +98,7 @@ static str put_cell(const view *v, const view_column *c, const field_value *row)
 static str fill_cell(const view *v, const table_column *c, const field_value *row)
 {
     if (c->of->put)
-        return put_cell(v, c->of, row);
+        return view_cell(v, c->of, row);
     if (c->of->bar)
         return bar_cell(v, row, c->of->cell);
     if (!c->of->each)

@@ -318,3 +318,15 @@ str view_unit_of(field_unit unit)
     };
     return str_of(unit < sizeof names / sizeof *names ? names[unit] : "number");
 }
+
+void view_put_interval(sbuf *b, double low_ms, double high_ms)
+{
+    if (!(high_ms > 0))
+        return;
+    double unit = high_ms < 1 ? 1e-3 : high_ms < 1000 ? 1 : 1000, high = high_ms / unit;
+    int digits = high < 10 ? 2 : high < 100 ? 1 : 0;
+    sbuf_printf(b, "[%.*f, %.*f] %s", digits, low_ms / unit, digits, high,
+                unit < 1   ? "µs"
+                : unit > 1 ? "s"
+                           : "ms");
+}

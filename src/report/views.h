@@ -17,5 +17,8 @@ const void *profile_in_detail(const void *data, arena *a);
 #define LANGUAGE_PHASES "prefill decode.first decode.last"
 enum { LANGUAGE_CSV_COLUMNS = 12 };
 extern const view_column language_csv_columns[LANGUAGE_CSV_COLUMNS];
+/* Columns of a language model's devices; the first is the device. */
+enum { LANGUAGE_DEVICE_COLUMNS = 13 };
+extern const view_column language_device_columns[LANGUAGE_DEVICE_COLUMNS];
 
 #endif

@@ -1,5 +1,6 @@
 /* View of a language model: prefill and decode, times, memory, formats, closed forms. */
 #include "profile/language.h"
+#include "report/view_units.h"
 #include "report/views.h"
 
 /* ---- what it costs ---- */
@@ -56,27 +57,106 @@ static void build_phases(view *v)
 
 /* ---- times ---- */
 
-static const view_column device_columns[] = {
+static void put_step_interval(const view *v, sbuf *b, const field_value *row)
+{
+    const language_device *d = row->at;
+    (void)v;
+    view_put_interval(b, d->average_low_ms, d->average_high_ms);
+}
+
+const view_column language_device_columns[LANGUAGE_DEVICE_COLUMNS] = {
     VIEW_TEXT("Device", "{name:text}"),
-    VIEW_TEXT("At", "{precision:text}|no peak", .drop = 14, .tone = TONE_DIM),
+    VIEW_TEXT("At", "{precision:text}|no peak", .drop = 16, .tone = TONE_DIM),
     VIEW_NUMBER("First token", "{time_to_first_token_ms:ms}"),
     VIEW_NUMBER("Per token", "{time_per_token_ms:ms}"),
+    VIEW_NUMBER("80 % within", NULL, .put = put_step_interval, .tone = TONE_DIM),
+    VIEW_NUMBER("Limit", "[{time_per_token_limit_ms:ms}]", .drop = 10, .tone = TONE_DIM),
     VIEW_NUMBER("Tokens/s", "{tokens_per_second:fixed1}"),
-    VIEW_TEXT("Bound", "[{prefill_bound:text}, {decode_bound:text}]", .drop = 13, .min = 16,
+    VIEW_TEXT("", "[{?+imprecise:imprecise}|{?+tie:tie}]", .tone = TONE_DIM),
+    VIEW_TEXT("Bound", "[{prefill_bound:text}, {decode_bound:text}]", .drop = 15, .min = 16,
               .tone = TONE_DIM),
-    VIEW_TEXT("Fits", "{fits:text}"),
-    VIEW_NUMBER("Batch", "{largest_batch:whole}|{?+fits:any}|none", .drop = 12, .tone = TONE_DIM),
-    VIEW_NUMBER("Context", "{largest_context:whole}|{?+fits:any}|none", .drop = 11,
+    VIEW_TEXT("Memory", "{verdict:text}"),
+    VIEW_NUMBER("Batch", "{largest_batch:whole}|{?+fits:any}|none", .drop = 13, .tone = TONE_DIM),
+    VIEW_NUMBER("Context", "{largest_context:whole}|{?+fits:any}|none", .drop = 14,
                 .tone = TONE_DIM),
+    VIEW_TEXT("Basis", "[{basis:text}]", .drop = 12, .tone = TONE_DIM),
 };
 static const view_table_row device_tables[] = {
-    {.path = "devices", VIEW_COLUMNS(device_columns)},
+    {.path = "devices", VIEW_COLUMNS(language_device_columns)},
 };
 static const view_line_row device_lines[] = {
-    {.text = "Batch: the most sequences of this length. Context: the most tokens per sequence at "
-             "this batch. Tokens/s are of the whole batch.",
+    {.text = "Limit: the roofline, no kernel is faster. Batch and context: the most with 20 % of "
+             "the memory free. Tokens/s are of the whole batch.",
      .when = "+devices",
      .tone = TONE_DIM},
+};
+
+/* ---- users and sweeps ---- */
+
+static void put_first_of_users(const view *v, sbuf *b, const field_value *row)
+{
+    const language_users *u = row->at;
+    (void)v;
+    view_put_interval(b, u->ttft_low_ms, u->ttft_high_ms);
+}
+
+static void put_step_of_users(const view *v, sbuf *b, const field_value *row)
+{
+    const language_users *u = row->at;
+    (void)v;
+    view_put_interval(b, u->itl_low_ms, u->itl_high_ms);
+}
+
+static void put_step_of_point(const view *v, sbuf *b, const field_value *row)
+{
+    const language_point *p = row->at;
+    (void)v;
+    view_put_interval(b, p->itl_low_ms, p->itl_high_ms);
+}
+
+static const view_column users_columns[] = {
+    VIEW_NUMBER("Users", "{users:whole}"),
+    VIEW_NUMBER("Running", "{running:whole}", .drop = 9),
+    VIEW_NUMBER("First token", "{ttft_ms:ms}"),
+    VIEW_NUMBER("80 % within", NULL, .put = put_first_of_users, .drop = 11, .tone = TONE_DIM),
+    VIEW_NUMBER("Per token", "{itl_ms:ms}"),
+    VIEW_NUMBER("80 % within", NULL, .put = put_step_of_users, .drop = 10, .tone = TONE_DIM),
+    VIEW_NUMBER("Tokens/s", "{tokens_per_second:fixed1}"),
+    VIEW_NUMBER("Per user", "{tokens_per_second_user:fixed1}", .drop = 12),
+    VIEW_NUMBER("Requests/s", "{requests_per_second:fixed3}", .drop = 8),
+    VIEW_TEXT("Within SLO", "{within_slo:text}", .when = "slo"),
+};
+static const view_table_row users_tables[] = {
+    {VIEW_TABLE("Users on {name:text}", "users", users_columns), .each = "devices"},
+};
+static const view_line_row users_lines[] = {
+    {.text = "{name:text}: {most_users.users:whole user} within {^slo.text:text}, "
+             "{most_users.tokens_per_second:fixed1} tokens/s, "
+             "{most_users.requests_per_second:fixed3} requests/s. At most {most_running:whole} run "
+             "at once.",
+     .each = "devices",
+     .when = "+most_users.users"},
+    {.text = "{name:text}: not even one user is within {^slo.text:text}.",
+     .each = "devices",
+     .when = "+users,!most_users,+^slo.text"},
+};
+
+static const view_column sweep_columns[] = {
+    VIEW_NUMBER("Value", "{value:whole}"),
+    VIEW_TEXT("Device", "{device:text}", .when = "devices"),
+    VIEW_NUMBER("Total MACs", "{total_macs:si2}", .drop = 10),
+    VIEW_NUMBER("Total", "{relative:ratio}", .drop = 11),
+    VIEW_NUMBER("Cache", "{cache_bytes:bytes}", .drop = 9),
+    VIEW_NUMBER("Memory", "{serve_bytes:bytes}"),
+    VIEW_TEXT("Verdict", "[{verdict:text}]"),
+    VIEW_NUMBER("First token", "{time_to_first_token_ms:ms}", .when = "devices"),
+    VIEW_NUMBER("Per token", "{time_per_token_ms:ms}", .when = "devices"),
+    VIEW_NUMBER("80 % within", NULL, .put = put_step_of_point, .when = "devices", .drop = 12,
+                .tone = TONE_DIM),
+    VIEW_NUMBER("Tokens/s", "{tokens_per_second:fixed1}", .when = "devices"),
+};
+static const view_table_row sweep_tables[] = {
+    {VIEW_TABLE("Sweep over {over:text}", "points", sweep_columns), .each = "sweeps"},
 };
 static const view_fact_row measured_facts[] = {
     VIEW_FACT("First token", "{measured.time_to_first_token_ms:ms}",
@@ -102,7 +182,7 @@ static const view_fact_row memory_facts[] = {
     VIEW_FACT("Activation peak", "{memory.activation_peak_bytes:bytes}",
               "of the prefill, logits of every token", "memory.activation_peak_bytes"),
     VIEW_FACT("Together", "{memory.serve_bytes:bytes}", NULL, "memory.serve_bytes"),
-    VIEW_FACT("Memory given", "{memory.limit_bytes:bytes}", "{?+memory.fits:fits}|does not fit",
+    VIEW_FACT("Memory given", "{memory.limit_bytes:bytes}", "{memory.verdict:text}",
               "memory.limit_bytes"),
     VIEW_FACT("Largest context", "{memory.largest_context:whole}|{?+memory.fits:any}|none",
               "tokens per sequence at this batch", "memory.limit_bytes"),
@@ -147,10 +227,12 @@ static const view_section_row language_sections[] = {
     {.first = true, VIEW_FACTS(cost_facts)},
     {.title = "Prefill and decode", .first = true, .build = build_phases},
     {.title = "On devices",
-     .remark = "by the roofline: no kernel is faster",
+     .remark = "expected times of a server ({devices.0.engine:text})",
      .first = true,
      VIEW_TABLES(device_tables),
      VIEW_LINES(device_lines)},
+    {.first = true, VIEW_TABLES(users_tables), VIEW_LINES(users_lines)},
+    {.first = true, VIEW_TABLES(sweep_tables)},
     {.title = "Measured",
      .remark = "on this machine's engine, float32, random weights",
      .first = true,

@@ -217,8 +217,37 @@ static const view_column side_columns[] = {
 static const view_table_row side_tables[] = {
     {.path = "pipelines", VIEW_COLUMNS(side_columns), .across = "{model:text}"},
 };
+/* Models on devices, a row each: device by device, so that models stand below each other. */
+static void build_side_devices(view *v)
+{
+    enum { ROWS = 256 };
+    field_value models = fields_get(&v->root, "pipelines"), rows[ROWS];
+    view_column columns[LANGUAGE_DEVICE_COLUMNS + 1] = {VIEW_TEXT("Model", NULL, .min = 14)};
+    str names[ROWS];
+    uint32_t n = 0, at = 0, more = 1;
+    memcpy(&columns[1], language_device_columns, sizeof language_device_columns);
+    for (at = 0; more; at++) {
+        more = 0;
+        for (uint32_t i = 0; i < models.n && n < ROWS; i++) {
+            field_value model = fields_item(&models, i), list = fields_get(&model, "devices");
+            if (list.type != VALUE_LIST || at >= list.n)
+                continue;
+            names[n] = fields_get(&model, "model").text;
+            rows[n++] = fields_item(&list, at);
+            more = 1;
+        }
+    }
+    view_table *t = n ? view_add_values(v, columns, LANGUAGE_DEVICE_COLUMNS + 1, rows, n) : NULL;
+    for (uint32_t r = 0; t && r < n; r++)
+        t->cells[r * (LANGUAGE_DEVICE_COLUMNS + 1)] = names[r];
+}
+
 static const view_section_row pipelines_sections[] = {
     {.title = "Side by side", .first = true, VIEW_TABLES(side_tables)},
+    {.title = "On devices",
+     .remark = "expected times of a server",
+     .first = true,
+     .build = build_side_devices},
 };
 static const view_csv_row pipelines_csv[] = {
     {.name = "components",

@@ -50,21 +50,13 @@ static void put_training_batch(const view *v, sbuf *b, const field_value *row)
     put_largest(b, ((const mapping_precision *)row->at)->largest_training_batch);
 }
 
-/* "[1.6, 2.3] ms": both ends in the unit of the upper one. */
 static void put_interval(const view *v, sbuf *b, const field_value *row)
 {
     const mapping_row *r = row->at;
     (void)v;
-    if (!(r->latency_high_ms > 0))
-        return;
-    double unit = r->latency_high_ms < 1 ? 1e-3 : r->latency_high_ms < 1000 ? 1 : 1000;
-    int digits = r->latency_high_ms / unit < 10 ? 2 : r->latency_high_ms / unit < 100 ? 1 : 0;
-    sbuf_printf(b, "[%.*f, %.*f] %s%s", digits, r->latency_low_ms / unit, digits,
-                r->latency_high_ms / unit,
-                unit < 1   ? "µs"
-                : unit > 1 ? "s"
-                           : "ms",
-                r->imprecise ? " imprecise" : "");
+    view_put_interval(b, r->latency_low_ms, r->latency_high_ms);
+    if (r->latency_high_ms > 0 && r->imprecise)
+        sbuf_puts(b, " imprecise");
 }
 
 #define GAIN_COLUMNS                                                                      \

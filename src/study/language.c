@@ -4,184 +4,18 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "analyze/axis_roles.h"
-#include "analyze/count.h"
-#include "analyze/memory.h"
+#include "analyze/map.h"
 #include "base/num.h"
 #include "base/sbuf.h"
+#include "study/language_impl.h"
 
-enum { SMALL = 16, FAR = 1 << 20, LAYERS = 4096, TOKENS_MAX = 1 << 23 };
-
-typedef struct layer_facts {
-    uint64_t macs;       /* of QK and AV */
-    int64_t kept;        /* tokens in its cache */
-    uint64_t cache_dims; /* elements of key and value per token */
-} layer_facts;
-
-typedef struct graph_facts {
-    ir_dtype native; /* what the configuration says of numbers */
-    uint64_t macs, flops, causal_macs, attention_macs, head_macs;
-    uint64_t parameters, expert_parameters, embedding_parameters;
-    bool own_head; /* the logits have their own weight */
-    uint64_t activation_bytes, activation_peak_bytes, kernels;
-    layer_facts layers[LAYERS];
-    uint32_t n_layers, n_caches;
-} graph_facts;
-
-typedef struct asking {
-    const language_settings *s;
-    language_result *out;
-    arena *arena;
-    assay_error *err;
-    ir_dtype weights, cache;
-} asking;
+enum { TOKENS_MAX = 1 << 23 };
 
 bool language_is(const zoo_row *row)
 {
     static const char no[] = "clip_text_model bert roberta xlm-roberta camembert electra albert "
                              "distilbert t5 mt5 umt5 bart mbart whisper mpnet";
     return strcmp(row->task, "language") == 0 && !str_in_list(str_of(row->family), no, ' ');
-}
-
-/* ---- one graph ---- */
-
-/* The operator Attention, or its products where a builder writes them out. */
-static uint64_t attention_macs(const profile_layer *l)
-{
-    if (l->ops.mac_qk || l->ops.mac_av)
-        return l->ops.mac_qk + l->ops.mac_av;
-    bool product = l->weight_bytes == 0 &&
-                   (str_ends(l->name, ".scores") || str_ends(l->name, ".context"));
-    return product ? l->macs : 0;
-}
-
-static bool is_expert(str name)
-{
-    return str_contains(name, ".experts.") || str_contains(name, ".experts/");
-}
-
-/* In the graph each token gathers the weights of its experts; a server does not copy them. */
-static void take_peak(const profile *p, graph_facts *g)
-{
-    for (uint32_t i = 0; i < p->n_layers; i++)
-        if (!is_expert(p->layers[i].name) && p->layers[i].live_bytes > g->activation_peak_bytes)
-            g->activation_peak_bytes = p->layers[i].live_bytes;
-}
-
-static void take_layers(const profile *p, graph_facts *g)
-{
-    str module = {0};
-    for (uint32_t i = 0; i < p->n_layers; i++) {
-        const profile_layer *l = &p->layers[i];
-        uint64_t macs = attention_macs(l);
-        if (!is_expert(l->name) && !str_contains(l->name, ".kv_b/"))
-            g->activation_bytes = sat_add(g->activation_bytes,
-                                          sat_add(l->read_bytes, l->written_bytes));
-        g->kernels += l->read_bytes + l->weight_bytes + l->written_bytes > 0;
-        if (l->macs)
-            g->head_macs = l->macs; /* the last product of a decoder makes the logits */
-        if (!macs)
-            continue;
-        g->attention_macs = sat_add(g->attention_macs, macs);
-        if ((!g->n_layers || !str_eq(module, l->module)) && g->n_layers < LAYERS)
-            g->n_layers++;
-        module = l->module;
-        g->layers[g->n_layers - 1].macs += macs;
-    }
-}
-
-/* past_key_values.N.key and .value, in order. */
-static void take_caches(const profile *p, graph_facts *g)
-{
-    for (uint32_t i = 0; i < p->n_inputs; i++) {
-        const profile_tensor *t = &p->inputs[i];
-        int64_t tokens = axis_cached_tokens(
-            &(axis_input){t->name, t->dtype, t->shape.rank, t->shape.dims});
-        if (tokens < 0)
-            continue;
-        uint32_t at = g->n_caches / 2;
-        if (at >= LAYERS)
-            return;
-        g->layers[at].kept = tokens;
-        g->layers[at].cache_dims += (uint64_t)(t->shape.dims[1] * t->shape.dims[3]);
-        g->n_caches++;
-    }
-}
-
-static void take_weights(const ir_model *m, graph_facts *g)
-{
-    for (ir_id i = 0; i < m->values.n; i++) {
-        const ir_value *v = &m->values.items[i];
-        if (!v->constant || (v->flags & (IR_VALUE_NOT_PARAM | IR_VALUE_BUFFER)))
-            continue;
-        uint64_t n = v->constant->n_elems;
-        g->own_head = g->own_head || str_starts(v->name, "lm_head.") ||
-                      str_starts(v->name, "embed_out.");
-        if (is_expert(v->name))
-            g->expert_parameters = sat_add(g->expert_parameters, n);
-        else if (str_contains(v->name, "embed_tokens") || str_contains(v->name, "wte.") ||
-                 str_contains(v->name, "embed_in") || str_contains(v->name, "word_embeddings"))
-            g->embedding_parameters = sat_add(g->embedding_parameters, n);
-    }
-}
-
-/* Prompts are text only; `assay graph` shows the cost of an image. */
-static bool leave_images(zoo_args *args)
-{
-    if (!zoo_args_put_int(args, "images", 0))
-        return false;
-    zoo_args_get(args, "images")->silent = true;
-    return true;
-}
-
-static assay_status count_graph(const asking *q, const ir_model *m, bool with_memory, arena *work,
-                                profile *p, graph_facts *g)
-{
-    const count_options as = {.precision = q->weights};
-    infer_result *r = NULL;
-    counted of;
-    TRY(infer_run(m, NULL, work, &r, q->err));
-    TRY(count_run(r, &as, p, &of, q->err));
-    if (with_memory)
-        TRY(memory_run(r, &of, q->weights, NULL, p, q->err));
-    g->native = m->native == IR_UNDEFINED ? IR_FLOAT32 : m->native;
-    g->macs = p->total_macs;
-    g->flops = p->total_flops;
-    g->causal_macs = p->architecture.causal_macs;
-    g->parameters = p->total_parameters;
-    take_peak(p, g);
-    take_layers(p, g);
-    take_caches(p, g);
-    take_weights(m, g);
-    return ASSAY_OK;
-}
-
-/* A prefill of `tokens` (past 0), or one step after `past`. */
-static assay_status evaluate_at(const asking *q, int64_t tokens, int64_t past, bool with_memory,
-                                graph_facts *g)
-{
-    ir_model *m = NULL;
-    arena *work = arena_new(q->s->memory_limit);
-    profile *p = profile_new(q->s->memory_limit);
-    assay_status s = work && p ? ASSAY_OK : err_no_memory(q->err);
-    zoo_args args;
-    memset(g, 0, sizeof *g);
-    if (s == ASSAY_OK) {
-        zoo_args_init(&args, work);
-        bool ok = zoo_args_add(&args, q->s->args) && zoo_args_put_int(&args, "seq_len", tokens) &&
-                  zoo_args_put_int(&args, "past", past) && leave_images(&args);
-        s = ok ? ASSAY_OK : err_no_memory(q->err);
-    }
-    const zoo_request request = {
-        .row = q->s->row, .set = &args, .memory_limit = q->s->memory_limit};
-    if (s == ASSAY_OK)
-        s = zoo_build(&request, &m, q->err);
-    if (s == ASSAY_OK)
-        s = count_graph(q, m, with_memory, work, p, g);
-    ir_model_free(m);
-    profile_free(p);
-    arena_free(work);
-    return s;
 }
 
 /* ---- the closed form ---- */
@@ -192,7 +26,7 @@ static void join_kind(language_result *o, const language_attention *kind)
         language_attention *a = &o->attention[i];
         bool same = a->window == kind->window && a->decode_macs == kind->decode_macs &&
                     a->prefill_macs == kind->prefill_macs &&
-                    a->cache_elements == kind->cache_elements;
+                    a->cache_elements == kind->cache_elements && a->kv_heads == kind->kv_heads;
         if (same || i == LANGUAGE_ATTENTIONS - 1) {
             a->layers++;
             return;
@@ -201,24 +35,26 @@ static void join_kind(language_result *o, const language_attention *kind)
     o->attention[o->n_attention++] = *kind;
 }
 
-static void take_form(language_result *o, const graph_facts *near, const graph_facts *far,
+static void take_form(language_result *o, const language_graph *near, const language_graph *far,
                       int64_t past)
 {
     for (uint32_t i = 0; i < far->n_layers; i++) {
-        const layer_facts *f = &far->layers[i];
+        const language_layer *f = &far->layers[i];
         int64_t keys = f->kept + 1;
-        uint64_t pair = i < near->n_layers ? near->layers[i].macs / (SMALL * SMALL) : 0;
+        uint64_t pair = i < near->n_layers ? near->layers[i].macs / (LANGUAGE_NEAR * LANGUAGE_NEAR)
+                                           : 0;
         const language_attention kind = {.layers = 1,
                                          .window = f->kept < past ? keys : 0,
                                          .prefill_macs = pair,
                                          .decode_macs = keys > 0 ? f->macs / (uint64_t)keys : 0,
-                                         .cache_elements = f->cache_dims};
+                                         .cache_elements = f->cache_dims,
+                                         .kv_heads = f->kv_heads};
         join_kind(o, &kind);
         o->cache_elements_per_token += f->cache_dims;
     }
-    o->prefill_linear_macs = (near->macs - near->attention_macs) / SMALL;
+    o->prefill_linear_macs = (near->macs - near->attention_macs) / LANGUAGE_NEAR;
     o->decode_linear_macs = far->macs - far->attention_macs;
-    o->head_macs = near->head_macs / SMALL;
+    o->head_macs = near->head_macs / LANGUAGE_NEAR;
 }
 
 static uint64_t seen(const language_attention *a, int64_t keys)
@@ -271,9 +107,11 @@ static double distinct(const language_result *o, double tokens)
 }
 
 /* So many of the weights: in their share of the file, or in the type that is requested. */
-static uint64_t weights_of(const asking *q, uint64_t parameters)
+static uint64_t weights_of(const language_asking *q, uint64_t parameters)
 {
     const language_result *o = q->out;
+    if (q->native_bytes && parameters == o->parameters)
+        return q->native_bytes;
     if (!q->s->stored_bytes || !o->parameters)
         return bytes_of(parameters, q->weights);
     if (parameters == o->parameters)
@@ -281,16 +119,21 @@ static uint64_t weights_of(const asking *q, uint64_t parameters)
     return (uint64_t)((double)q->s->stored_bytes * ((double)parameters / (double)o->parameters));
 }
 
-static uint64_t weights_read(const asking *q, double tokens)
+static uint64_t weights_read(const language_asking *q, double tokens)
 {
     const language_result *o = q->out;
     double part = o->experts ? distinct(o, tokens) / (double)o->experts : 0.0;
+    if (q->native_bytes) {
+        uint64_t all = q->native_bytes - q->native_expert_bytes;
+        return all - bytes_of(o->embedding_parameters, q->weights) +
+               (uint64_t)((double)q->native_expert_bytes * part);
+    }
     uint64_t always = o->parameters - o->expert_parameters - o->embedding_parameters;
     uint64_t read = always + (uint64_t)((double)o->expert_parameters * part);
     return weights_of(q, read);
 }
 
-static void finish_phase(const asking *q, language_phase *p, uint64_t cache_elements,
+static void finish_phase(const language_asking *q, language_phase *p, uint64_t cache_elements,
                          uint64_t activation_bytes)
 {
     uint64_t batch = (uint64_t)q->out->batch;
@@ -304,14 +147,14 @@ static void finish_phase(const asking *q, language_phase *p, uint64_t cache_elem
     p->experts_per_layer = distinct(q->out, tokens);
 }
 
-static assay_status prefill(const asking *q)
+static assay_status prefill(const language_asking *q)
 {
     language_result *o = q->out;
     uint64_t batch = (uint64_t)o->batch, s = (uint64_t)o->prompt_tokens;
-    graph_facts *g = arena_alloc(q->arena, sizeof *g);
+    language_graph *g = arena_alloc(q->arena, sizeof *g);
     if (!g)
         return err_no_memory(q->err);
-    TRY(evaluate_at(q, o->prompt_tokens, 0, true, g));
+    TRY(language_evaluate(q, o->prompt_tokens, 0, true, g));
     language_phase *p = &o->prefill;
     p->tokens = s;
     p->context = o->prompt_tokens;
@@ -329,7 +172,7 @@ static assay_status prefill(const asking *q)
 }
 
 /* The graph's reads and writes hold the cache too, which is counted at its own type. */
-static uint64_t without_cache(const graph_facts *g, ir_dtype t)
+static uint64_t without_cache(const language_graph *g, ir_dtype t)
 {
     uint64_t cached = 0;
     for (uint32_t i = 0; i < g->n_layers; i++)
@@ -338,14 +181,14 @@ static uint64_t without_cache(const graph_facts *g, ir_dtype t)
     return g->activation_bytes > bytes ? g->activation_bytes - bytes : 0;
 }
 
-static assay_status evaluate_step(const asking *q, int64_t past, language_phase *p)
+static assay_status evaluate_step(const language_asking *q, int64_t past, language_phase *p)
 {
     language_result *o = q->out;
     uint64_t batch = (uint64_t)o->batch;
-    graph_facts *g = arena_alloc(q->arena, sizeof *g);
+    language_graph *g = arena_alloc(q->arena, sizeof *g);
     if (!g)
         return err_no_memory(q->err);
-    TRY(evaluate_at(q, 1, past, false, g));
+    TRY(language_evaluate(q, 1, past, false, g));
     p->tokens = 1;
     p->context = past + 1;
     p->linear_macs = sat_mul(o->decode_linear_macs, batch);
@@ -361,7 +204,7 @@ static assay_status evaluate_step(const asking *q, int64_t past, language_phase 
 
 /* ---- all steps ---- */
 
-static void add_steps(const asking *q)
+static void add_steps(const language_asking *q)
 {
     language_result *o = q->out;
     uint64_t n = (uint64_t)o->generate;
@@ -433,8 +276,9 @@ static int64_t most_tokens(const language_result *o, ir_dtype cache, uint64_t by
     return low;
 }
 
-void language_fit(const language_result *o, uint64_t memory, int64_t *context, int64_t *batch)
+void language_fit(const language_result *o, uint64_t all, int64_t *context, int64_t *batch)
 {
+    uint64_t memory = (uint64_t)((double)all * MAP_HEAD_ROOM);
     *context = *batch = INT64_MIN;
     if (!memory || o->weight_bytes >= memory)
         return;
@@ -448,7 +292,7 @@ void language_fit(const language_result *o, uint64_t memory, int64_t *context, i
         *batch = (int64_t)(left / (cache + per_sequence));
 }
 
-static void weigh(const asking *q)
+static void weigh(const language_asking *q)
 {
     language_result *o = q->out;
     int64_t end = o->prompt_tokens + o->generate;
@@ -460,6 +304,8 @@ static void weigh(const asking *q)
                                              batch);
     o->serve_bytes = sat_add(sat_add(o->weight_bytes, o->cache_bytes), o->activation_peak_bytes);
     o->memory_limit = q->s->memory;
+    if (o->memory_limit)
+        o->verdict = map_verdict((double)o->serve_bytes / (double)o->memory_limit, false);
     language_fit(o, q->s->memory, &o->largest_context, &o->largest_batch);
     list_formats(o);
 }
@@ -488,7 +334,7 @@ static str form(arena *a, sbuf *b)
     return s;
 }
 
-static void write_forms(const asking *q)
+static void write_forms(const language_asking *q)
 {
     language_result *o = q->out;
     sbuf b = {0};
@@ -546,7 +392,7 @@ static int64_t read_int(const language_settings *s, const char *const *keys, siz
     return v;
 }
 
-static void take_experts(const asking *q, const graph_facts *g)
+static void take_experts(const language_asking *q, const language_graph *g)
 {
     static const char *const all[] = {"n_routed_experts", "num_local_experts", "num_experts"};
     static const char *const active[] = {"num_experts_per_tok", "experts_per_token"};
@@ -568,23 +414,58 @@ static void take_experts(const asking *q, const graph_facts *g)
                                (uint64_t)o->experts_active;
 }
 
+/* ---- as a server runs it ---- */
+
+/* Heads follow from what a pair costs and what a token caches: latent attention has its own. */
+static void describe_attention(serving_pass *p, const language_attention *a, double macs)
+{
+    double kv = a->kv_heads ? (double)a->kv_heads : 1;
+    double size = (double)a->cache_elements / 2 / kv;
+    if (p->n_attentions < SERVING_ATTENTIONS && size > 0 && macs > 0)
+        p->attentions[p->n_attentions++] = (serving_attention){
+            (double)a->layers, fmax(macs / (2 * size), kv), kv, size, (double)a->window};
+}
+
+static void describe_serving(const language_asking *q, const language_graph *near,
+                             const language_graph *far)
+{
+    const language_result *o = q->out;
+    serving_model *m = q->s->serving;
+    *m = (serving_model){.prefill = near->products,
+                         .step = far->products,
+                         .layers = far->n_layers,
+                         .vocabulary = near->vocabulary,
+                         .hidden = near->hidden};
+    for (uint32_t i = 0; i < o->n_attention; i++) {
+        const language_attention *a = &o->attention[i];
+        describe_attention(&m->prefill, a, (double)a->prefill_macs);
+        describe_attention(&m->step, a, (double)a->decode_macs);
+    }
+    if (!o->experts || !(near->expert_layers > 0))
+        return;
+    m->expert_layers = near->expert_layers;
+    m->experts = (double)o->experts;
+    m->experts_used = (double)o->experts_active;
+    m->inner = near->expert_macs / (m->expert_layers * m->experts_used * 3 * m->hidden);
+}
+
 /* ---- all of it ---- */
 
 /* Learned positions end somewhere: then the longest past that is requested has to do. */
-static assay_status look_far(const asking *q, int64_t *past, graph_facts *g)
+static assay_status look_far(const language_asking *q, int64_t *past, language_graph *g)
 {
     assay_error quiet;
-    asking mine = *q;
+    language_asking mine = *q;
     err_clear(&quiet);
     mine.err = &quiet;
-    *past = FAR;
-    if (evaluate_at(&mine, 1, FAR, false, g) == ASSAY_OK)
+    *past = LANGUAGE_FAR;
+    if (language_evaluate(&mine, 1, LANGUAGE_FAR, false, g) == ASSAY_OK)
         return ASSAY_OK;
     *past = q->out->prompt_tokens + q->out->generate - 1;
-    return evaluate_at(q, 1, *past > 0 ? *past : 1, false, g);
+    return language_evaluate(q, 1, *past > 0 ? *past : 1, false, g);
 }
 
-static assay_status check_request(const asking *q)
+static assay_status check_request(const language_asking *q)
 {
     const language_result *o = q->out;
     if (o->prompt_tokens > TOKENS_MAX || o->generate > TOKENS_MAX)
@@ -603,36 +484,64 @@ static bool is_wide_float(ir_dtype t)
     return ir_is_float(t) && ir_dtype_get(t)->bits >= 16;
 }
 
+/* Bits of a weight of the linear layers or of the experts, on average. */
+static double weight_bits(const language_graph *g, const language_asking *q, bool experts)
+{
+    uint64_t expert = g->expert_parameters, bytes = q->native_expert_bytes;
+    if (q->s->stored_bytes)
+        return 8.0 * (double)q->s->stored_bytes / (double)g->parameters;
+    if (!q->native_bytes)
+        return ir_dtype_get(q->weights)->bits;
+    if (experts)
+        return expert ? 8.0 * (double)bytes / (double)expert : 0;
+    /* without what is never packed: embedding and logits */
+    double left = (double)g->embedding_parameters * (g->own_head ? 2 : 1);
+    double rest = (double)(g->parameters - expert) - left;
+    double rest_bytes = (double)(q->native_bytes - bytes) -
+                        left * ir_dtype_get(q->weights)->bits / 8.0;
+    return rest > 0 ? 8.0 * rest_bytes / rest : 0;
+}
+
 /* The default number types are those of the model. */
-static void choose_types(asking *q, ir_dtype configured)
+static void choose_types(language_asking *q, const language_graph *g)
 {
     ir_dtype stored = q->s->stored_type ? ir_dtype_by_name(str_of(q->s->stored_type))
                                         : IR_UNDEFINED;
-    ir_dtype native = is_wide_float(stored) ? stored : configured;
+    ir_dtype native = is_wide_float(stored) ? stored : g->native;
     ir_dtype held = q->s->stored_bytes ? stored : q->weights != IR_UNDEFINED ? q->weights : native;
     language_result *o = q->out;
+    bool packed = g->native_type && q->weights == IR_UNDEFINED && !q->s->stored_bytes;
+    q->native_bytes = packed ? g->native_bytes : 0;
+    q->native_expert_bytes = packed ? g->native_expert_bytes : 0;
     if (q->weights == IR_UNDEFINED)
         q->weights = native;
     if (q->cache == IR_UNDEFINED)
         q->cache = is_wide_float(held) ? held : IR_FLOAT16;
-    o->weight_dtype = q->s->stored_bytes ? q->s->stored_type : ir_dtype_get(q->weights)->name;
+    o->weight_dtype = packed               ? g->native_type
+                      : q->s->stored_bytes ? q->s->stored_type
+                                           : ir_dtype_get(q->weights)->name;
+    o->compute_dtype = ir_dtype_get(q->weights)->name;
+    o->linear_weight_bits = weight_bits(g, q, false);
+    o->expert_weight_bits = weight_bits(g, q, true);
     o->cache_dtype = ir_dtype_get(q->cache)->name;
 }
 
-static assay_status run_language(asking *q)
+static assay_status run_language(language_asking *q)
 {
     language_result *o = q->out;
     int64_t past;
-    graph_facts *near = arena_alloc(q->arena, sizeof *near);
-    graph_facts *far = arena_alloc(q->arena, sizeof *far);
+    language_graph *near = arena_alloc(q->arena, sizeof *near);
+    language_graph *far = arena_alloc(q->arena, sizeof *far);
     if (!near || !far)
         return err_no_memory(q->err);
     TRY(check_request(q));
-    TRY(evaluate_at(q, SMALL, 0, false, near));
-    choose_types(q, near->native);
+    TRY(language_evaluate(q, LANGUAGE_NEAR, 0, false, near));
+    choose_types(q, near);
     TRY(look_far(q, &past, far));
     take_experts(q, near);
     take_form(o, near, far, past);
+    if (q->s->serving)
+        describe_serving(q, near, far);
     TRY(prefill(q));
     TRY(evaluate_step(q, o->prompt_tokens, &o->first));
     TRY(evaluate_step(q, o->prompt_tokens + o->generate - 1, &o->last));
@@ -647,7 +556,7 @@ static assay_status run_language(asking *q)
 static assay_status run_with_prompt(const language_settings *s, int64_t prompt, arena *a,
                                     language_result *out, assay_error *err)
 {
-    asking q = {.s = s, .out = out, .arena = a, .err = err};
+    language_asking q = {.s = s, .out = out, .arena = a, .err = err};
     q.weights = s->weights;
     q.cache = s->cache;
     *out = (language_result){.kind = "language",
@@ -659,6 +568,14 @@ static assay_status run_with_prompt(const language_settings *s, int64_t prompt, 
                              .batch = s->batch ? s->batch : 1};
     notes_init(&out->warnings, a);
     return run_language(&q);
+}
+
+int64_t language_most_running(const language_result *o, uint64_t memory)
+{
+    double room = (double)memory * MAP_HEAD_ROOM - (double)o->weight_bytes -
+                  (double)o->activation_peak_bytes / (double)o->batch;
+    double each = (double)o->cache_bytes / (double)o->batch;
+    return room < each ? 0 : each > 0 ? (int64_t)fmin(room / each, 1e6) : 1000000;
 }
 
 /* A prompt that nobody chose is halved until the model has a position for every token. */

@@ -24,18 +24,46 @@ typedef struct language_settings {
     uint64_t memory; /* of the device; 0: not asked */
     uint64_t
         stored_bytes; /* of the weights as files hold them, when no type is requested; 0: unknown */
-    const char *stored_type; /* what most of these bytes are: "Q4_K" */
-    size_t memory_limit;     /* of our own work */
+    const char *stored_type;       /* what most of these bytes are: "Q4_K" */
+    size_t memory_limit;           /* of our own work */
+    struct serving_model *serving; /* filled with the model as a server runs it; or NULL */
 } language_settings;
 
 /* Whether the row is a decoder that this can be asked of. */
 bool language_is(const zoo_row *row);
 assay_status language_run(const language_settings *s, arena *a, language_result *out,
                           assay_error *err);
-/* The most tokens per sequence and the most sequences that this memory holds; INT64_MIN when none does and when any
- * number does: the two differ in whether the model fits. */
+/* The most tokens per sequence and the most sequences that this memory holds with the reserve of map (MAP_HEAD_ROOM);
+ * INT64_MIN when none does and when any number does: the two differ in whether the model fits. */
 void language_fit(const language_result *o, uint64_t memory, int64_t *context, int64_t *batch);
-/* The same model on the devices that `hardware` names (language_device.c). */
-assay_status language_on_devices(str hardware, arena *a, language_result *o, assay_error *err);
+/* Sequences that can run at once when prompts are processed one at a time: 0 when the memory holds none. */
+int64_t language_most_running(const language_result *o, uint64_t memory);
+
+/* ---- on devices (language_device.c) ---- */
+
+typedef struct language_users_asked {
+    int64_t users[LANGUAGE_USERS];
+    uint32_t n; /* 0: powers of two, if there is an objective */
+    language_slo slo;
+    bool most; /* look for the most users, also without an objective */
+} language_users_asked;
+
+/* The same model on the devices that `hardware` names; `s->serving` has been filled by language_run(). */
+assay_status language_on_devices(str hardware, const language_settings *s,
+                                 const language_users_asked *users, arena *a, language_result *o,
+                                 assay_error *err);
+
+/* ---- sweeps (language_sweep.c) ---- */
+
+typedef struct language_sweep_asked {
+    str what; /* "batch=1,8", "context=2048,8192", "prompt=512", "generate=64", "users=1,8,64" */
+    str hardware; /* may be empty */
+    const language_settings *settings;
+} language_sweep_asked;
+
+/* Users are of devices and fill `users`; others run the model at each value, on the devices if there are any, and add a
+ * sweep to `out`. */
+assay_status language_sweep_over(const language_sweep_asked *q, language_users_asked *users,
+                                 arena *a, language_result *out, assay_error *err);
 
 #endif

@@ -157,6 +157,7 @@ URL = f"http://127.0.0.1:{int(SERVER.stdout.readline())}"
 BASES["load"] = [URL + "/fixed", "--num-requests", "3"]
 TAILS = {"watch": ["--", "sleep", "0.4"]}
 LANGUAGE = ["gpt2", "--prompt-tokens", "64"]
+PLANNED = ["gpt2", "--hardware", "t4", "--target", "100"]
 TINY = [
     *("gpt2", "--prompt-tokens", "4", "--generate", "2", "--set", "n_layer=1"),
     *("--set", "n_embd=32", "--set", "n_head=2", "--set", "vocab_size=100"),
@@ -597,6 +598,7 @@ PAIRS = {
         "/nowhere/lib.so", also=["--precision", "int8"], runs=True, seen=exits(5)
     ),
     "pipeline set": Sample("n_layer=2", base=LANGUAGE),
+    "pipeline slo": Sample("itl:2ms", base=[*LANGUAGE, "--hardware", "t4"]),
     "pipeline hardware": Sample("t4", base=LANGUAGE),
     "pipeline precision": Sample("fp16", base=LANGUAGE),
     "pipeline memory-limit": Sample("1GiB", base=LANGUAGE),
@@ -662,6 +664,13 @@ PAIRS = {
     "trend alert": Sample("p50 > 0ms", seen=exits(6)),
     "trend db": Sample("h.db", base=[SMALL]),
     "capacity db": Sample("h.db", base=["1", "--target", "100"]),
+    "capacity hardware": Sample("t4,l4", base=PLANNED),
+    "capacity slo": Sample("itl:2ms", base=PLANNED),
+    "capacity prompt-tokens": Sample("200", base=PLANNED),
+    "capacity generate": Sample("50", base=PLANNED),
+    "capacity cache-dtype": Sample("fp8", base=PLANNED),
+    "capacity precision": Sample("int8", base=PLANNED),
+    "capacity set": Sample("n_layer=2", base=PLANNED),
     "machine save": Sample(also=["--db", "kept.db"], seen=saves),
     "serve help": Sample(base=["--port", "none"], seen=lambda a, b: a.code == 2 and b.code == 0),
     "serve version": Sample(base=["--port", "none"], seen=lambda a, b: a.code == 2 and b.code == 0),

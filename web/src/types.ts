@@ -2173,6 +2173,12 @@ export interface Capacity {
     limit_name: string;
     /** Percentile of `latency_quantile_ms`: P99, P99.9. */
     latency_name: string;
+    /** Objectives of language models, as given. */
+    slo?: string;
+    /** Tokens of a prompt, of language models. */
+    prompt_tokens?: number;
+    /** Tokens generated, of language models. */
+    generate?: number;
     /** Share of a machine kept free, 0 to 1. */
     headroom: number;
     /** Index of the plan with the fewest machines; null: none is feasible. */
@@ -2194,6 +2200,12 @@ export interface CapacityPlan {
     concurrency: number;
     /** Measured runs behind the service time. */
     runs: number;
+    /** Device that the times are predicted for. */
+    device?: string;
+    /** Whether times are expected ones of a device and nothing was measured. */
+    predicted?: true;
+    /** The interval of the prediction spans more than a factor of two. */
+    imprecise?: true;
     /** Whether latency is interpolated from a measured load curve, without a queue. */
     by_curve?: true;
     /** Whether it needs the fewest machines. */
@@ -2206,6 +2218,16 @@ export interface CapacityPlan {
     requests_per_second_most: number;
     /** Machines needed. */
     machines?: number;
+    /** 80 % interval of machines, lower end. */
+    machines_low?: number;
+    /** 80 % interval of machines, upper end. */
+    machines_high?: number;
+    /** Expected time to the first token. [ms] */
+    ttft_ms?: number;
+    /** Expected time between tokens. [ms] */
+    itl_ms?: number;
+    /** Tokens that one machine generates per second. [1/s] */
+    tokens_per_second?: number;
     /** Requests per second that reach one machine. [1/s] */
     requests_per_second?: number;
     /** Share of a machine in use, from 0 to 1. */
@@ -2590,8 +2612,12 @@ export interface Language {
     weights?: LanguageFormat[];
     /** Cost as formulas. */
     closed_forms?: LanguageForms;
-    /** Shortest times on devices, by the roofline. */
+    /** Expected times on devices. */
     devices?: LanguageDevice[];
+    /** Service level objectives. */
+    slo?: LanguageSlo;
+    /** Cost over a setting, of --sweep. */
+    sweeps?: LanguageSweep[];
     /** Times on the engine. */
     measured?: LanguageMeasured;
 }
@@ -2720,6 +2746,8 @@ export interface LanguageMemory {
     limit_bytes?: number;
     /** Whether it fits. */
     fits?: boolean;
+    /** Verdict on the share of the memory given, as of map. */
+    verdict?: string;
     /** Most tokens per sequence at this batch; null: any number where it fits, else none. */
     largest_context?: number | null;
     /** Most sequences of this length; null as above. */
@@ -2769,21 +2797,48 @@ export interface LanguageDevice {
     title: string;
     /** Whether its memory is enough. */
     fits: boolean;
+    /** Verdict on the share of its memory, as of map. */
+    verdict: string;
     /** Its memory. [bytes] */
     memory_bytes: number;
-    /** Most tokens per sequence at this batch; null: any number where it fits, else none. */
+    /**
+     * Most tokens per sequence at this batch, 20 % of the memory kept free; null: any number where
+     * it fits, else none.
+     */
     largest_context: number | null;
     /** Most sequences of this length; null as above. */
     largest_batch: number | null;
+    /** Most requests that run at once when prompts are processed one at a time. */
+    most_running: number;
     /** Peak used for the prediction. */
     precision?: string;
-    /** Time of the prefill. [ms] */
+    /** measured: kernels of this device were; class: coefficients of all devices. */
+    basis?: string;
+    /** Engine whose rows the interval rests on. */
+    engine?: string;
+    /** Expected time of the prefill. [ms] */
     time_to_first_token_ms?: number;
-    /** Time of a step on average. [ms] */
+    /** 80 % interval, lower end. [ms] */
+    time_to_first_token_low_ms?: number;
+    /** 80 % interval, upper end. [ms] */
+    time_to_first_token_high_ms?: number;
+    /** Roofline: no kernel is faster. [ms] */
+    time_to_first_token_limit_ms?: number;
+    /** Expected time of a step on average. [ms] */
     time_per_token_ms?: number;
-    /** Time of the first step. [ms] */
+    /** 80 % interval, lower end. [ms] */
+    time_per_token_low_ms?: number;
+    /** 80 % interval, upper end. [ms] */
+    time_per_token_high_ms?: number;
+    /** Roofline: no kernel is faster. [ms] */
+    time_per_token_limit_ms?: number;
+    /** The interval of a step spans more than a factor of two. */
+    imprecise?: true;
+    /** The interval of a step overlaps that of the fastest device. */
+    tie?: true;
+    /** Expected time of the first step. [ms] */
     first_step_ms?: number;
-    /** Time of the last step. [ms] */
+    /** Expected time of the last step. [ms] */
     last_step_ms?: number;
     /** Time to launch every operator of a step as a separate kernel. [ms] */
     launch_ms_per_step?: number;
@@ -2797,6 +2852,96 @@ export interface LanguageDevice {
     prefill_bound?: string;
     /** Limit of a step: compute or memory. */
     decode_bound?: string;
+    /** Requests of so many users at once. */
+    users?: LanguageUsers[];
+    /** The most users within the objectives. */
+    most_users?: LanguageUsers;
+}
+
+export interface LanguageUsers {
+    /** Requests at once, running or waiting. */
+    users: number;
+    /** Requests that run; the others wait for memory. */
+    running: number;
+    /** Expected time to the first token. [ms] */
+    ttft_ms: number;
+    /** 80 % interval, lower end. [ms] */
+    ttft_low_ms: number;
+    /** 80 % interval, upper end. [ms] */
+    ttft_high_ms: number;
+    /** Expected time between tokens. [ms] */
+    itl_ms: number;
+    /** 80 % interval, lower end. [ms] */
+    itl_low_ms: number;
+    /** 80 % interval, upper end. [ms] */
+    itl_high_ms: number;
+    /** Expected time of a whole request. [ms] */
+    latency_ms: number;
+    /** Tokens generated per second, of all users. [1/s] */
+    tokens_per_second: number;
+    /** The same of one user. [1/s] */
+    tokens_per_second_user: number;
+    /** Requests that end per second. [1/s] */
+    requests_per_second: number;
+    /** Whether expected times are within the objectives. */
+    within_slo?: boolean;
+}
+
+export interface LanguageSlo {
+    /** The objectives as given. */
+    text: string;
+    /** Limit of the time to the first token. [ms] */
+    ttft_ms?: number;
+    /** Limit of the time between tokens. [ms] */
+    itl_ms?: number;
+    /** Limit of the time of a request. [ms] */
+    latency_ms?: number;
+}
+
+export interface LanguageSweep {
+    /** batch, context, prompt or generate. */
+    over: string;
+    /** One point per value, or per value and device. */
+    points: LanguagePoint[];
+}
+
+export interface LanguagePoint {
+    /** Value of the setting. */
+    value: number;
+    /** Short name of the device. */
+    device?: string;
+    /** Tokens of a prompt. */
+    prompt_tokens: number;
+    /** Tokens generated. */
+    generate: number;
+    /** Sequences at a time. */
+    batch: number;
+    /** MACs of the prefill. [MACs] */
+    prefill_macs: number;
+    /** MACs of prefill and decode. [MACs] */
+    total_macs: number;
+    /** Total MACs relative to the first value. [ratio] */
+    relative: number;
+    /** Size of the cache in the end. [bytes] */
+    cache_bytes: number;
+    /** Memory to serve. [bytes] */
+    serve_bytes: number;
+    /** Verdict on the share of the memory. */
+    verdict?: string;
+    /** Expected time of the prefill. [ms] */
+    time_to_first_token_ms?: number;
+    /** 80 % interval, lower end. [ms] */
+    time_to_first_token_low_ms?: number;
+    /** 80 % interval, upper end. [ms] */
+    time_to_first_token_high_ms?: number;
+    /** Expected time of a step on average. [ms] */
+    time_per_token_ms?: number;
+    /** 80 % interval, lower end. [ms] */
+    time_per_token_low_ms?: number;
+    /** 80 % interval, upper end. [ms] */
+    time_per_token_high_ms?: number;
+    /** Tokens generated per second, of the batch. [1/s] */
+    tokens_per_second?: number;
 }
 
 export interface LanguageMeasured {

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "device/machine.h"
+#include "device/serving.h"
 #include "profile/history.h"
 #include "profile/language.h"
 #include "profile/pipeline.h"
@@ -271,11 +272,16 @@ static language_result *some_language(arena *a, const char *name)
                                         .generate = 28,
                                         .batch = 2,
                                         .memory = (uint64_t)1 << 30,
-                                        .memory_limit = LIMIT};
+                                        .memory_limit = LIMIT,
+                                        .serving = ARENA_NEW(a, serving_model)};
+    language_users_asked users = {.n = 0};
+    language_sweep_asked sweep = {STR("batch=1,2"), STR("t4"), &settings};
     assay_error err = {0};
     language_result *r = ARENA_NEW(a, language_result);
+    users.slo = (language_slo){.present = true, .text = STR("itl:9ms"), .itl_ms = 9};
     if (language_run(&settings, a, r, &err) != ASSAY_OK ||
-        language_on_devices(STR("t4,l4"), a, r, &err) != ASSAY_OK)
+        language_sweep_over(&sweep, &users, a, r, &err) != ASSAY_OK ||
+        language_on_devices(STR("t4,l4"), &settings, &users, a, r, &err) != ASSAY_OK)
         fail_msg("%s", err.message);
     r->measured = (language_measured){.present = true,
                                       .prefill_ms = 12.344999,
@@ -295,8 +301,8 @@ static void test_language(void **state)
     static const char *const parts[] = {
         "25.08 GMACs", "First token", "GGUF: 34 bytes for 32 weights",
         "12.35 ms",    "333.3",       "3.00 ms",
-        "t4",          "yes",         "B·(",
-        "fits",        "2 × 128",     "tokens on (",
+        "t4",          "80 % within", "B·(",
+        "Users on t4", "2 × 128",     "tokens on (",
         NULL};
     arena *a = arena_new(LIMIT);
     (void)state;

@@ -583,9 +583,22 @@ def capacity(*results: Any, target: str, latency: Optional[str] = None, **option
 
     ``status`` of the answer is 6 when no configuration can do it; ``headroom`` is the per cent of a
     machine that is kept free.
+
+    With ``hardware="h100-sxm,l40s"`` the results are names of language models, whose times are
+    predicted; ``slo="ttft:500ms,itl:50ms"``, ``prompt_tokens`` and ``generate`` describe requests.
     """
-    profiles = [as_profile(r) or load(r) for r in results]
     out, err = c_void_p(), _native.Error()
+    if options.get("hardware"):
+        names = [str(r).encode() for r in results]
+        words = (ctypes.c_char_p * max(len(names), 1))(*names)
+        with _options.make({"target": target, "latency": latency, **options}) as o:
+            status = lib().assay_capacity_models(
+                words, len(names), o, ctypes.byref(out), ctypes.byref(err)
+            )
+        if not out.value:
+            raise _native.failure(err)
+        return Capacity(held(out.value, "the plan"), status, _native.text(err.message))
+    profiles = [as_profile(r) or load(r) for r in results]
     with _options.make({"target": target, "latency": latency, **options}) as o, All(
         p._handle for p in profiles
     ) as pointers:

@@ -394,6 +394,7 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "assay_machine_roof": (c_double, (_P, _TEXT, c_uint, c_double)),
     "assay_page_licenses": (_TEXT, ()),
     "assay_capacity": (c_int, (_PP, POINTER(_TEXT), c_size_t, _P, _PP, _E)),
+    "assay_capacity_models": (c_int, (POINTER(_TEXT), c_size_t, _P, _PP, _E)),
     "assay_store_open": (c_int, (_TEXT, c_bool, _PP, _E)),
     "assay_store_close": (None, (_P,)),
     "assay_store_save": (c_int, (_P, _P, POINTER(RecordOptions), POINTER(c_int64), _E)),
