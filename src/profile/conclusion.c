@@ -2,15 +2,23 @@
 #include "profile/conclusion.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/text.h"
 
-enum { NAME_BYTES = 96 };
+enum { NAME_BYTES = 96, PATH_BYTES = 40 };
+
+/* Of a long path, the file: a sentence is to be repeated. */
+static str short_name(str name)
+{
+    const char *slash = name.n > PATH_BYTES ? memrchr(name.p, '/', name.n - 1) : NULL;
+    return slash ? (str){slash + 1, (uint32_t)(name.p + name.n - slash - 1)} : name;
+}
 
 void conclude_name(sbuf *b, str name)
 {
     char safe[NAME_BYTES];
-    text_safe_into(safe, sizeof safe, name);
+    text_safe_into(safe, sizeof safe, short_name(name));
     sbuf_puts(b, name.n ? safe : "the model");
 }
 

@@ -25,7 +25,8 @@ void validation_conclude(const void *data, sbuf *out);
 
 /* ---- pieces (conclusion.c) ---- */
 
-/* A name of a file, safe for a terminal; a long one is cut. "the model" where there is none. */
+/* A name of a file, safe for a terminal: a long path without its folders, a long name cut. "the model" where there is
+ * none. */
 void conclude_name(sbuf *b, str name);
 void conclude_percent(sbuf *b,
                       double percent); /* "84.8 %"; near 0 and 100 as many digits as it needs */

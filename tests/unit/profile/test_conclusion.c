@@ -11,6 +11,7 @@
 
 #include "profile/capacity.h"
 #include "profile/comparison.h"
+#include "profile/conclusion.h"
 #include "profile/profile_fields.h"
 #include "profile/verdicts.h"
 
@@ -170,6 +171,23 @@ static void a_conclusion_that_was_read_stays(void **state)
     arena_free(a);
 }
 
+static void is_named(const char *name, const char *in_sentences)
+{
+    sbuf b = {0};
+    conclude_name(&b, str_of(name));
+    assert_string_equal(sbuf_cstr(&b), in_sentences);
+    sbuf_free(&b);
+}
+
+static void a_long_path_is_its_file(void **state)
+{
+    (void)state;
+    is_named("models/net.onnx", "models/net.onnx");
+    is_named("/home/somebody/projects/vision/models/net.onnx", "net.onnx");
+    is_named("/home/somebody/projects/vision/models/folder/", "folder/");
+    is_named("", "the model");
+}
+
 int run_test_conclusion(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +198,7 @@ int run_test_conclusion(void)
         cmocka_unit_test(comparisons_hold_ratios),
         cmocka_unit_test(checks_hold_the_deciding_metric),
         cmocka_unit_test(a_conclusion_that_was_read_stays),
+        cmocka_unit_test(a_long_path_is_its_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
