@@ -16,6 +16,7 @@
 #include "formats/openvino/openvino.h"
 #include "formats/tensorflow/tensorflow.h"
 #include "formats/tflite/tflite.h"
+#include "formats/torch/pt2.h"
 
 #define MAGIC(lit) .magic = (lit), .n_magic = (uint32_t)(sizeof(lit) - 1)
 
@@ -120,6 +121,7 @@ static const format_row formats[] = {
     {"jax", .suffix = ".msgpack", .what = "a Flax weights file",
      .todo = "Convert it in Python: jax2onnx.to_onnx(), or jax2tf and then tf2onnx."},
     /* Told by their content alone. */
+    {"torch.export", .reader = FORMAT_FOREIGN, .read = pt2_read, .inside = pt2_is_inside},
     {"pytorch", .reader = FORMAT_TORCH, MAGIC("PK\x03\x04"), .within = "/data.pkl"},
     {"pytorch", .reader = FORMAT_TORCH, MAGIC("PK\x03\x04"), .within = "/data/0"},
     {"pytorch", .reader = FORMAT_TORCH,
@@ -235,6 +237,48 @@ const format_row *format_by_content(const void *head, uint64_t n, uint64_t size)
     return onnx_looks_like(head, n) ? first_of(FORMAT_ONNX) : NULL;
 }
 
+/* ---- archives ---- */
+
+/* Archives of PyTorch begin alike: their directory says what they are. */
+static const format_row *row_by_directory(const zip_directory *z)
+{
+    for (const format_row *f = formats; f < formats + N_FORMATS; f++)
+        if (f->inside && f->inside(z))
+            return f;
+    return NULL;
+}
+
+static const format_row *look_inside(const format_row *f, source *src)
+{
+    enum { DIRECTORY_BYTES = 256 << 20 };
+    assay_error ignored;
+    zip_directory z;
+    char head[2] = {0};
+    err_clear(&ignored);
+    if (!f || (f->reader != FORMAT_TORCH && !f->container) || source_size(src) < sizeof head ||
+        source_read(src, 0, head, sizeof head, &ignored) != ASSAY_OK || memcmp(head, "PK", 2) != 0)
+        return f;
+    arena *a = arena_new(DIRECTORY_BYTES);
+    const format_row *found = NULL;
+    if (a && zip_read(src, a, &z, &ignored) == ASSAY_OK)
+        found = row_by_directory(&z);
+    arena_free(a);
+    return found ? found : f;
+}
+
+const format_row *format_of_bytes(const void *bytes, uint64_t n)
+{
+    assay_error ignored;
+    source *src = NULL;
+    const format_row *f = format_by_content(bytes, n < FORMAT_HEAD ? n : FORMAT_HEAD, n);
+    err_clear(&ignored);
+    if (source_memory(bytes, n, &src, &ignored) != ASSAY_OK)
+        return f;
+    f = look_inside(f, src);
+    source_close(src);
+    return f;
+}
+
 /* ---- names ---- */
 
 const format_row *format_by_suffix(str path)
@@ -272,7 +316,7 @@ static bool is_json(const uint8_t *p, uint64_t n)
     return i < n && p[i] == '{';
 }
 
-const format_row *format_of_file(const char *path)
+static const format_row *row_of_file(const char *path)
 {
     uint8_t head[FORMAT_HEAD];
     uint64_t size, n = read_head(path, head, &size);
@@ -284,6 +328,20 @@ const format_row *format_of_file(const char *path)
     if (!named && is_json(head, n))
         return first_of(FORMAT_CONFIG);
     return named;
+}
+
+const format_row *format_of_file(const char *path)
+{
+    const format_row *f = row_of_file(path);
+    assay_error ignored;
+    source *src = NULL;
+    err_clear(&ignored);
+    if (!f || (f->reader != FORMAT_TORCH && !f->container) || !file_stat(path).is_regular ||
+        source_open(path, &src, &ignored) != ASSAY_OK)
+        return f;
+    f = look_inside(f, src);
+    source_close(src);
+    return f;
 }
 
 /* ---- folders ---- */

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "formats/foreign.h"
+#include "formats/zip.h"
 
 typedef enum format_reader {
     FORMAT_NOT_READ, /* recognised and refused */
@@ -27,8 +28,11 @@ typedef struct format_row {
     bool container;        /* several formats look like this: a suffix says more */
     bool packed;           /* it comes in such a container, whose content its reader looks at */
     foreign_read_fn *read; /* FORMAT_FOREIGN */
-    const char *what;      /* what the file is, for those that are not read */
-    const char *todo;      /* what to do with it, then */
+    bool (*inside)(
+        const zip_directory *z); /* archives that only their directory tells apart; or NULL */
+    bool weights;     /* where its code has no graph that is read, it is a file of weights */
+    const char *what; /* what the file is, for those that are not read */
+    const char *todo; /* what to do with it, then */
 } format_row;
 
 enum { FORMAT_PATH = 4096 }; /* bytes of a path within a folder */
@@ -40,6 +44,8 @@ const format_row *format_by_suffix(str path);
 const format_row *format_by_content(const void *head, uint64_t n, uint64_t size);
 /* By content, then by suffix. NULL when neither says anything. */
 const format_row *format_of_file(const char *path);
+/* By content alone. */
+const format_row *format_of_bytes(const void *bytes, uint64_t n);
 /* The file of a format that is a folder (.mlpackage), that a reader of the table reads; false: it is none of them. */
 bool format_inside(const char *folder, char *path, size_t room);
 /* The model of a file that a FORMAT_FOREIGN row reads. */

@@ -8,6 +8,7 @@
 #define FORMATS_WEIGHTS_H
 
 #include "base/map.h"
+#include "base/source.h"
 #include "ir/graph.h"
 
 typedef enum weight_role {
@@ -103,6 +104,11 @@ assay_status weights_match(const weight_set *w, ir_model *m, assay_error *err);
 struct bound_files;
 struct bound_files *weights_bind_begin(ir_model *m, const weight_set *w);
 bool weights_bind(ir_model *m, struct bound_files *files, const weight_item *x, ir_id value);
+
+/* The same of sources that are open: file i of the set is sources[i]. Those behind the first become the model's. */
+struct bound_files *weights_bind_sources(ir_model *m, source *const *sources, uint32_t n);
+/* Once the model has its reader: constants that are bound are read through it, and freed with it. */
+assay_status weights_bind_end(ir_model *m, struct bound_files *files, assay_error *err);
 
 /* A model of constants and nothing else. *out takes. */
 assay_status weights_inventory(const weight_set *w, size_t memory_limit, ir_model **out,

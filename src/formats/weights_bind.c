@@ -240,3 +240,47 @@ struct bound_files *weights_bind_begin(ir_model *m, const weight_set *w)
         m->reader = (ir_reader){.ctx = f, .read = read_inline, .close = close_files};
     return f;
 }
+
+struct bound_files *weights_bind_sources(ir_model *m, source *const *sources, uint32_t n)
+{
+    bound_files *f = ARENA_NEW(m->arena, bound_files);
+    bound_file *list = f ? ARENA_ARRAY(m->arena, bound_file, (size_t)n + 1) : NULL;
+    if (!list)
+        return NULL;
+    *f = (bound_files){list, n};
+    for (uint32_t i = 0; i < n; i++) {
+        list[i].src = sources[i];
+        list[i].borrowed = i == 0;
+    }
+    return f;
+}
+
+/* A reader of the file's own constants, around which bound ones are kept. */
+typedef struct kept_files {
+    ir_reader inner;
+    bound_files *files;
+} kept_files;
+
+static assay_status read_inner(void *ctx, const ir_tensor *t, void *buf, assay_error *err)
+{
+    const kept_files *k = ctx;
+    return k->inner.read(k->inner.ctx, t, buf, err);
+}
+
+static void close_kept(void *ctx)
+{
+    const kept_files *k = ctx;
+    close_files(k->files);
+    if (k->inner.close)
+        k->inner.close(k->inner.ctx);
+}
+
+assay_status weights_bind_end(ir_model *m, struct bound_files *files, assay_error *err)
+{
+    kept_files *k = ARENA_NEW(m->arena, kept_files);
+    if (!k)
+        return err_no_memory(err);
+    *k = (kept_files){m->reader, files};
+    m->reader = (ir_reader){.ctx = k, .read = read_inner, .close = close_kept};
+    return ir_reader_wrap(m, err);
+}

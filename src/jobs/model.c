@@ -189,11 +189,6 @@ assay_status job_model_open(const char *model, assay_model **out, assay_error *e
     return open_file(model, out, err);
 }
 
-static const format_row *format_of_bytes(const void *bytes, size_t n)
-{
-    return format_by_content(bytes, n < FORMAT_HEAD ? n : FORMAT_HEAD, n);
-}
-
 static assay_status read_bytes(const void *bytes, size_t n, const char *folder, ir_model **ir,
                                assay_error *err)
 {

@@ -34,6 +34,10 @@ assay_status torch_note_globals(torch_file *f, pickle_value *object);
 /* Notes the table of layers of Ultralytics' models (ultralytics.c). */
 assay_status torch_describe(torch_file *f, const pickle_value *object);
 
+/* Lists an archive of torch.save that is `size` bytes of a source, under file number `file` of the set. */
+assay_status torch_read_within(source *src, uint64_t at, uint64_t size, uint32_t file,
+                               weight_set *set, assay_error *err);
+
 /* Notes the layers of a whole module, or why they are not evident (torch_modules.c). */
 assay_status torch_read_modules(torch_file *f, const pickle_value *root);
 

@@ -68,20 +68,6 @@ static bool find_root(torch_file *f)
     return false;
 }
 
-static assay_status refuse_zip(const torch_file *f)
-{
-    for (uint32_t i = 0; i < f->zip->entries.n; i++) {
-        str name = f->zip->entries.items[i].name;
-        if (str_ends(name, "serialized_exported_program.json") || str_ends(name, "archive_format"))
-            return fail_file(f, ASSAY_ERR_UNSUPPORTED,
-                             "unsupported format: a torch.export program. Load it in Python and "
-                             "run torch.onnx.export(program, args, 'model.onnx').");
-    }
-    return fail_file(f, ASSAY_ERR_UNSUPPORTED,
-                     "a zip archive without data.pkl: no PyTorch file. Unpack it and use the model "
-                     "file inside.");
-}
-
 static assay_status read_zip(torch_file *f)
 {
     zip_directory z;
@@ -89,7 +75,9 @@ static assay_status read_zip(torch_file *f)
     f->zip = &z;
     TRY(zip_read(f->src, f->scratch, &z, f->err));
     if (!find_root(f))
-        return refuse_zip(f);
+        return fail_file(f, ASSAY_ERR_UNSUPPORTED,
+                         "a zip archive without data.pkl: no PyTorch file. Unpack it and use the "
+                         "model file inside.");
     TRY(list_entry(f, "data.pkl", (str){0}, &there));
     return list_entry(f, "constants.pkl", STR("constants."), &there);
 }
@@ -198,5 +186,26 @@ assay_status torch_read_bytes(const void *p, uint64_t n, arena *a, weight_set **
     TRY(source_memory(p, n, &src, err));
     assay_status s = read_source(src, "<memory>", STR("<memory>"), *out, err);
     source_close(src);
+    return s;
+}
+
+assay_status torch_read_within(source *src, uint64_t at, uint64_t size, uint32_t file,
+                               weight_set *set, assay_error *err)
+{
+    torch_file f = {.src = src, .shown = source_name(src), .set = set, .err = err, .file = file};
+    zip_directory z;
+    bool there = false;
+    f.scratch = arena_new(SCRATCH_BYTES);
+    if (!f.scratch)
+        return err_no_memory(err);
+    f.zip = &z;
+    assay_status s = zip_read_within(src, at, size, f.scratch, &z, err);
+    if (s == ASSAY_OK && !find_root(&f))
+        s = fail_file(&f, ASSAY_ERR_MALFORMED, "weights without data.pkl");
+    if (s == ASSAY_OK)
+        s = list_entry(&f, "data.pkl", (str){0}, &there);
+    if (s == ASSAY_OK && arena_failed(f.scratch))
+        s = err_no_memory(err);
+    arena_free(f.scratch);
     return s;
 }
