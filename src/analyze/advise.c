@@ -271,6 +271,29 @@ static const mapping_row *place_at(const profile_mapping *m, const char *precisi
     return NULL;
 }
 
+static void put_interval(sbuf *out, const mapping_row *r)
+{
+    sbuf_puts(out, "[");
+    advise_number(out, r->latency_low_ms, 3);
+    sbuf_puts(out, ", ");
+    advise_number(out, r->latency_high_ms, 3);
+    sbuf_puts(out, "]");
+}
+
+/* " (80 % within [1.2, 1.9] and [0.8, 1.3] ms)"; whether they overlap. */
+static bool say_intervals(advise *a, const mapping_row *now, const mapping_row *then)
+{
+    if (!(now->latency_high_ms > 0) || !(then->latency_high_ms > 0))
+        return false;
+    sbuf_puts(&a->why, " (80 % within ");
+    put_interval(&a->why, now);
+    sbuf_puts(&a->why, " and ");
+    put_interval(&a->why, then);
+    sbuf_puts(&a->why, " ms)");
+    return now->latency_low_ms <= then->latency_high_ms &&
+           then->latency_low_ms <= now->latency_high_ms;
+}
+
 /* On the first device, at the same batch. */
 static bool say_precision_mapped(advise *a, const char *precision)
 {
@@ -286,8 +309,10 @@ static bool say_precision_mapped(advise *a, const char *precision)
     advise_number(&a->why, then->latency_ms, 3);
     sbuf_printf(&a->why, " ms at %s: ", precision);
     advise_times(&a->why, ratio);
-    sbuf_puts(&a->why, " as fast. ");
-    a->gain = ratio > 1 ? 1 - 1 / ratio : 0;
+    sbuf_puts(&a->why, " as fast");
+    bool tie = say_intervals(a, now, then);
+    sbuf_puts(&a->why, tie ? "; the intervals overlap, so that it may be a tie. " : ". ");
+    a->gain = ratio > 1 ? (1 - 1 / ratio) * (tie ? 0.5 : 1) : 0;
     return true;
 }
 

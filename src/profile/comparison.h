@@ -112,6 +112,8 @@ typedef struct comparison_place {
     const char *verdict, *bound;
     int64_t best_batch; /* with most samples per second */
     double best_throughput;
+    double latency_low_ms, latency_high_ms, limit_ms; /* 80 % interval, roofline; 0: none */
+    bool imprecise, tie; /* tie: the interval overlaps that of the fastest model on the device */
 } comparison_place;
 
 /* A limit of the budget. */

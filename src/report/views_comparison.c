@@ -1,8 +1,10 @@
 /* The view of comparisons: totals side by side, times, operator types, and for two models the layers that differ. */
 #include <inttypes.h>
+#include <math.h>
 
 #include "base/text.h"
 #include "profile/comparison.h"
+#include "report/view_units.h"
 #include "report/views.h"
 
 enum { TYPES_SHOWN = 12, COLUMNS_SHOWN = 8, PEAK_SHOWN = 5 };
@@ -74,6 +76,25 @@ static uint32_t distinct_devices(const field_value *places, uint32_t *first)
     return n;
 }
 
+/* "[0.42, 0.81] ms, limit 0.38 ms": of what a saved result has. */
+static str interval_cell(const view *v, const field_value *place)
+{
+    sbuf b = {0};
+    str out = STR("–");
+    field_value low = fields_get(place, "latency_low_ms");
+    field_value high = fields_get(place, "latency_high_ms");
+    double from = fields_number(&low), to = fields_number(&high);
+    if (isfinite(from) && from > 0 && isfinite(to))
+        view_put_interval(&b, from, to);
+    if (b.n)
+        view_put(v, &b, place, "[, limit {+limit_ms:ms}]");
+    if (b.n && !b.failed)
+        out = str_copy(v->a, (str){b.p, (uint32_t)b.n});
+    sbuf_free(&b);
+    return out;
+}
+
+/* `pattern` NULL: the interval. */
 static str place_cell(const view *v, const field_value *places, str device, str label,
                       const char *pattern)
 {
@@ -81,7 +102,9 @@ static str place_cell(const view *v, const field_value *places, str device, str 
     for (uint32_t i = 0; i < places->n; i++)
         if (str_eq(p[i].device, device) && str_eq(p[i].label, label)) {
             field_value place = fields_item(places, i);
-            return view_text(v, &place, p[i].fits ? pattern : "does not fit");
+            if (!p[i].fits)
+                return STR("does not fit");
+            return pattern ? view_text(v, &place, pattern) : interval_cell(v, &place);
         }
     return STR("–");
 }
@@ -114,7 +137,12 @@ static void add_places(view *v, const char *pattern)
 
 static void add_latencies(view *v)
 {
-    add_places(v, "{latency_ms:ms} {precision:text}");
+    add_places(v, "{latency_ms:ms} {precision:text}[{?+tie:, tie}][{?+imprecise:, imprecise}]");
+}
+
+static void add_intervals(view *v)
+{
+    add_places(v, NULL);
 }
 
 static void add_rates(view *v)
@@ -370,6 +398,10 @@ static const view_section_row comparison_sections[] = {
      .when = "placements",
      .first = true,
      .build = add_latencies},
+    {.title = "Intervals by device",
+     .remark = "80 % of models are within; no kernel is faster than the limit",
+     .when = "placements",
+     .build = add_intervals},
     {.title = "Samples/s by device",
      .remark = "the most of the listed batches, and at which",
      .when = "placements",

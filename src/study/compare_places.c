@@ -27,6 +27,10 @@ static comparison_place place_of(const comparison_model *model, const mapping_ha
                               .precision = first->precision,
                               .batch = first->batch,
                               .latency_ms = first->latency_ms,
+                              .latency_low_ms = first->latency_low_ms,
+                              .latency_high_ms = first->latency_high_ms,
+                              .limit_ms = first->limit_ms,
+                              .imprecise = first->imprecise,
                               .throughput = first->throughput,
                               .memory_bytes = first->memory_bytes,
                               .fits = first->fits,
@@ -34,6 +38,27 @@ static comparison_place place_of(const comparison_model *model, const mapping_ha
                               .bound = first->bound,
                               .best_batch = best->batch,
                               .best_throughput = best->throughput};
+}
+
+static bool overlaps(const comparison_place *a, const comparison_place *b)
+{
+    return a->latency_high_ms > 0 && b->latency_high_ms > 0 &&
+           a->latency_low_ms <= b->latency_high_ms && b->latency_low_ms <= a->latency_high_ms;
+}
+
+/* On each device one model has the shortest expectation; others tie with it where intervals overlap. Imprecise ones are
+ * in no ranking. */
+static void mark_ties(comparison_place *list, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const comparison_place *best = NULL;
+        for (uint32_t k = 0; k < n; k++)
+            if (str_eq(list[k].device, list[i].device) && list[k].fits && !list[k].imprecise &&
+                (!best || list[k].latency_ms < best->latency_ms))
+                best = &list[k];
+        list[i].tie = best && best != &list[i] && list[i].fits && !list[i].imprecise &&
+                      best->batch == list[i].batch && overlaps(best, &list[i]);
+    }
 }
 
 static uint32_t count_places(const profile *const *profiles, uint32_t n)
@@ -56,6 +81,7 @@ bool compare_place(const profile *const *profiles, arena *a, comparison *out)
                 list[n++] = place_of(&out->models[i], &m->hardware[d], first, row_on(m, d, true));
         }
     }
+    mark_ties(list, n);
     out->places = list;
     out->n_places = n;
     return list || !most;

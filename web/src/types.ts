@@ -3341,8 +3341,18 @@ export interface ComparisonPlace {
     precision: string;
     /** The smallest batch that was looked at. */
     batch: number;
-    /** Predicted time of that batch. [ms] */
+    /** Expected time of that batch. [ms] */
     latency_ms: number;
+    /** 80 % interval, lower end. [ms] */
+    latency_low_ms?: number;
+    /** 80 % interval, upper end. [ms] */
+    latency_high_ms?: number;
+    /** Roofline: no kernel is faster. [ms] */
+    limit_ms?: number;
+    /** The interval spans more than a factor of two. */
+    imprecise?: true;
+    /** The interval overlaps that of the fastest model on the device. */
+    tie?: true;
     /** Samples per second. [1/s] */
     throughput: number;
     /** Memory of that batch. [bytes] */
