@@ -206,6 +206,38 @@ typedef struct assay_trend_request {
 ASSAY_API assay_status assay_store_trend(assay_store *store, const assay_trend_request *request,
                                          assay_result **out, assay_error *err);
 
+/* ---- fleets ---------------------------------------------------------------------------------- */
+
+/* A question about all machines. Texts may be NULL. */
+typedef struct assay_fleet_request {
+    size_t size;
+    const char *model, *machine, *tag; /* as in assay_record_filter */
+    const char *since;                 /* as in assay_record_filter */
+    const char *metric;                /* of changes; NULL: p50 */
+    const char *by;                    /* of changes: "model" (default), "machine", "version" */
+    bool worse_only;                   /* of changes: only those for the worse */
+    int64_t limit;                     /* number of newest records to use; 0: 200000 */
+    const char *latency;               /* of the cheapest: "p99:50ms"; NULL: any */
+    const char *const *prices;         /* of the cheapest: "CLASS=USD-PER-HOUR" */
+    size_t n_prices;
+} assay_fleet_request;
+
+/* What changed since a time: series (a model on a machine in one setup) whose level changed, the worst first, by model,
+ * machine or version of assay; and models, machines and versions that are new. Kind "changes"; keys "changes", "groups",
+ * "new_models", ... ASSAY_ERR_THRESHOLD: worse_only, and there are some; *out is set. */
+ASSAY_API assay_status assay_store_changes(assay_store *store, const assay_fleet_request *request,
+                                           assay_result **out, assay_error *err);
+/* The ceilings of machines over their records of kind "machine": the newest compared with the median of the earlier ones.
+ * Kind "drift"; key "ceilings". */
+ASSAY_API assay_status assay_store_drift(assay_store *store, const assay_fleet_request *request,
+                                         assay_result **out, assay_error *err);
+/* The classes of machines that the model ran on, by the cost of a million samples within the latency. The class of a
+ * record is its tag "class:NAME", which tasks of sweeps with a node class have, else its processor and device. A price is that
+ * of classes whose name contains CLASS. Kind "cheapest"; key "classes". ASSAY_ERR_THRESHOLD: none meets the latency; *out
+ * is set. */
+ASSAY_API assay_status assay_store_cheapest(assay_store *store, const assay_fleet_request *request,
+                                            assay_result **out, assay_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -188,7 +188,7 @@ static OPTION_SETTER(set_latency)
 static const option_row capacity[] = {
     {OPTION_READ("target", set_target, "capacity"), .value = "5000rps",
      .about = "Set the request rate."},
-    {OPTION_READ("latency", set_latency, "capacity"), .value = "p99:50ms",
+    {OPTION_READ("latency", set_latency, "capacity history"), .value = "p99:50ms",
      .about = "Set the latency limit of a request: a percentile (p99) or the mean."},
     {OPTION("headroom", REAL, capacity.headroom, "capacity"), .above = true, .value = "PERCENT",
      .max = 99, .initial = 20, .about = "Set the share of each machine to keep free."},

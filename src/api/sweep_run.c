@@ -6,6 +6,7 @@
 
 #include "api/sweep.h"
 #include "base/file.h"
+#include "study/fleet.h"
 #include "study/sweep.h"
 
 enum { ATTEMPTS = 3 };
@@ -202,11 +203,19 @@ static assay_status find_record(running *r)
 
 static assay_status save_task(running *r)
 {
-    static const char *const tags[] = {SWEEP_NOISY_TAG};
+    const char *tags[2];
+    char node_class[80];
+    size_t n_tags = 0;
     bool known = false;
+    snprintf(node_class, sizeof node_class, FLEET_CLASS_PREFIX STR_FMT,
+             STR_ARG(r->task->node_class));
+    if (r->task->node_class.n && strlen(node_class) <= STORE_TAG_BYTES)
+        tags[n_tags++] = node_class;
+    if (r->out->noisy)
+        tags[n_tags++] = SWEEP_NOISY_TAG;
     const assay_record_options o = {.size = sizeof o,
                                     .tags = tags,
-                                    .n_tags = r->out->noisy,
+                                    .n_tags = n_tags,
                                     .options = r->options,
                                     .machine = r->out->machine,
                                     .sweep = r->plan->id.p,

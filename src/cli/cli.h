@@ -115,8 +115,8 @@ typedef struct cli_check_args {
 
 typedef struct cli_history_args {
     bool save, all, skip_bad, keep_tagged;
-    const char *db, *since, *query, *metric, *keep;
-    cli_words tags, alerts;
+    const char *db, *since, *query, *metric, *keep, *by, *machine;
+    cli_words tags, alerts, prices;
     long limit; /* 0: not given */
 } cli_history_args;
 

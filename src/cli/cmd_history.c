@@ -37,6 +37,7 @@ static assay_record_filter filter_of(const cli_args *a, int64_t limit)
 {
     return (assay_record_filter){.size = sizeof(assay_record_filter),
                                  .query = a->history.query,
+                                 .machine = a->history.machine,
                                  .model = a->model.names.n ? a->model.names.items[0] : NULL,
                                  .tag = a->history.tags.n ? a->history.tags.items[0] : NULL,
                                  .since = a->history.since,
@@ -211,8 +212,10 @@ static int import_files(history_task *t)
 
 /* ---- the verbs ---- */
 
-#define SELECTING "db model since query limit tag "
+#define SELECTING "db model since query limit tag machine "
 #define SHOWING   "db output format json quiet color columns ascii no-graphs no-details "
+
+#define FLEET SHOWING "model machine tag since limit verbose "
 
 static const verb_row verbs[] = {
     {"list", "", 0, 0, STORE_EXISTS, SELECTING SHOWING, list_records},
@@ -225,6 +228,11 @@ static const verb_row verbs[] = {
     {"init", "", 0, 0, STORE_OWN, "db quiet", history_init},
     {"copy", "FROM TO", 2, 2, STORE_OWN, "quiet", history_copy},
     {"prune", "", 0, 0, STORE_EXISTS, "db quiet keep keep-tagged", history_prune},
+    {"changes", "", 0, 0, STORE_EXISTS, FLEET "by metric", history_changes},
+    {"regressions", "", 0, 0, STORE_EXISTS, FLEET "by metric", history_regressions},
+    {"drift", "", 0, 0, STORE_EXISTS, SHOWING "machine tag since limit verbose", history_drift},
+    {"cheapest", "MODEL", 1, 1, STORE_EXISTS, SHOWING "machine tag since limit latency price",
+     history_cheapest},
 };
 enum { N_VERBS = sizeof verbs / sizeof *verbs };
 
@@ -240,10 +248,12 @@ static const verb_row *find_verb(const char *word)
         if (strcmp(verbs[i].name, word) == 0)
             return &verbs[i];
     const char *near = cli_nearest(word, verb_at, NULL);
-    cli_complain_text(ASSAY_ERR_USAGE,
-                      "unknown subcommand of history: '%.60s'.%s%s%s Use list, show, tag, "
-                      "untag, delete, export, import, init, copy or prune.",
-                      word, near ? " Did you mean '" : "", near ? near : "", near ? "'?" : "");
+    cli_complain_text(
+        ASSAY_ERR_USAGE,
+        "unknown subcommand of history: '%.60s'.%s%s%s Use list, show, tag, "
+        "untag, delete, export, import, init, copy, prune, changes, regressions, drift or "
+        "cheapest.",
+        word, near ? " Did you mean '" : "", near ? near : "", near ? "'?" : "");
     return NULL;
 }
 
@@ -297,6 +307,10 @@ static const char *const history_examples[] = {
     "copy the records that the other history does not have",
     "assay history prune --keep 90d --keep-tagged",
     "delete untagged records that are older than 90 days",
+    "assay history regressions --by machine --since 7d",
+    "series that got worse in a week",
+    "assay history cheapest resnet50 --latency p99:20ms --price epyc=0.42",
+    "class of machines with the lowest cost per sample",
     NULL,
 };
 
@@ -304,13 +318,18 @@ const cli_command command_history = {
     CLI_COMMAND("history", "[SUBCOMMAND] [ID|FILE...]", 0, CLI_MAX_WORDS, run_history),
     .classes = "screen page result",
     .formats = CLI_REPORT_FORMATS,
-    .values = "list|show|tag|untag|delete|export|import|init|copy|prune",
+    .values = "list|show|tag|untag|delete|export|import|init|copy|prune|changes|regressions|drift|"
+              "cheapest",
     .examples = history_examples,
-    .about = "List, show, tag, delete, export, import, copy or prune the results stored by --save.",
+    .about =
+        "List, show, tag, delete, export, import, copy or prune the results stored by --save; ask "
+        "what changed in a fleet.",
     .more =
         "The history is an SQLite file or a PostgreSQL database: --db NAME, else $ASSAY_DB, else "
         "assay/history.db in $XDG_DATA_HOME or ~/.local/share. A database is named by "
         "postgresql://USER@HOST/DATABASE or by a connection string of libpq such as "
         "service=team; `history init` makes its schema. If ASSAY_DB is set, every measuring "
         "command stores its result. A save waits ASSAY_DB_WAIT seconds (30) for a server that "
-        "does not answer, and then writes the record to a file."};
+        "does not answer, and then writes the record to a file. changes, regressions (exit 6 if there "
+        "are any), drift (of the ceilings of `assay machine --save`) and cheapest answer questions "
+        "about all machines."};

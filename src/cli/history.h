@@ -16,4 +16,10 @@ int history_init(history_task *t);
 int history_copy(history_task *t);
 int history_prune(history_task *t);
 
+/* cmd_history_fleet.c: questions about a fleet. */
+int history_changes(history_task *t);
+int history_regressions(history_task *t);
+int history_drift(history_task *t);
+int history_cheapest(history_task *t);
+
 #endif

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "profile/capacity.h"
 #include "profile/comparison.h"
+#include "profile/fleet.h"
 #include "profile/history.h"
 #include "profile/language.h"
 #include "profile/load.h"
@@ -19,7 +20,8 @@ const result_kind *const result_kinds[] = {&profile_kind,      &machine_kind,   
                                            &validation_kind,   &check_kind,        &scaling_kind,
                                            &language_kind,     &diffusion_kind,    &pipelines_kind,
                                            &comparison_kind,   &load_kind,         &sweep_kind,
-                                           &sweep_status_kind, &sweep_report_kind, NULL};
+                                           &sweep_status_kind, &sweep_report_kind, &changes_kind,
+                                           &drift_kind,        &cheapest_kind,     NULL};
 const uint32_t result_kinds_n = sizeof result_kinds / sizeof *result_kinds - 1;
 
 const result_kind *result_kind_find(str schema)

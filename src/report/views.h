@@ -6,7 +6,8 @@
 
 extern const view_kind profile_view, machine_view, records_view, models_view, trend_view,
     capacity_view, validation_view, check_view, scaling_view, language_view, diffusion_view,
-    pipelines_view, comparison_view, load_view, sweep_view, sweep_status_view, sweep_report_view;
+    pipelines_view, comparison_view, load_view, sweep_view, sweep_status_view, sweep_report_view,
+    changes_view, drift_view, cheapest_view;
 
 /* Parts of the profile's (views_profile_csv.c). */
 enum { PROFILE_CSV_LISTS = 12 };

@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/sbuf.h"
+#include "profile/fleet.h"
 #include "profile/history.h"
 
 #define STORE_BUSY_MS   30000
@@ -104,6 +105,10 @@ assay_status store_models(store *s, arena *a, history_models *out, assay_error *
  * metric, same machine and setup. `all` includes the others. At most `limit`, the newest. */
 assay_status store_series(store *s, const store_filter *f, const metric_row *metric, bool all,
                           arena *a, history_trend *out, assay_error *err);
+
+/* The metric in all matching records, newest first, at most `limit`, with what a fleet is grouped by. */
+assay_status store_points(store *s, const store_filter *f, const metric_row *metric, arena *a,
+                          fleet_points *out, assay_error *err);
 
 /* The document of a record, NUL-terminated. ASSAY_ERR_USAGE: no such record. */
 assay_status store_document(store *s, int64_t id, arena *a, str *out, assay_error *err);

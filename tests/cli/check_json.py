@@ -177,7 +177,22 @@ def check_sweep_report(r):
         assert [c["best_latency"] for c in cells].count(True) == 1
 
 
+def check_changes(r):
+    assert sum(g["worse"] + g["better"] for g in r["groups"]) == len(r["changes"])
+
+
+def check_drift(r):
+    assert len({c["machine"] for c in r["ceilings"]}) == r["n_machines"]
+
+
+def check_cheapest(r):
+    assert sum(c["cheapest"] for c in r["classes"]) <= 1
+
+
 FILES = {
+    "assay.changes/1": ("changes-1.schema.json", check_changes),
+    "assay.drift/1": ("drift-1.schema.json", check_drift),
+    "assay.cheapest/1": ("cheapest-1.schema.json", check_cheapest),
     "assay.sweep/1": ("sweep-1.schema.json", check_plan),
     "assay.sweep_status/1": ("sweep_status-1.schema.json", check_status),
     "assay.sweep_report/1": ("sweep_report-1.schema.json", check_sweep_report),

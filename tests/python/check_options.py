@@ -645,6 +645,11 @@ PAIRS = {
     "history query": Sample("nothing"),
     "history limit": Sample("1"),
     "history db": Sample("h.db", base=["list"]),
+    "history machine": Sample("nothing"),
+    "history metric": Sample("p95", base=["changes", "--db", "h.db"]),
+    "history by": Sample("machine", base=["changes", "--db", "h.db", "--json"]),
+    "history latency": Sample("p50:1ns", base=["cheapest", SMALL, "--db", "h.db"], seen=exits(6)),
+    "history price": Sample("cpu=1", base=["cheapest", SMALL, "--db", "h.db"]),
     "history skip-bad": Sample(
         base=["import", "bad.jsonl", "--db", "bad.db"],
         seen=lambda a, b: a.code == 3 and b.code == 0,

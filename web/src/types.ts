@@ -4118,3 +4118,151 @@ export interface SweepRow {
     /** Peak of resident memory above that before the session. [bytes] */
     memory_bytes: number | null;
 }
+
+export interface Changes {
+    schema: "assay.changes/1";
+    /** One or two sentences that sum the result up. */
+    conclusion?: string;
+    /** Name of the metric. */
+    metric: string;
+    /** Display name of the metric. */
+    title: string;
+    /** Unit of the values. */
+    unit: "ms" | "bytes" | "count" | "1/s" | "percent" | "number" | "share";
+    /** Whether higher values are better. */
+    more_is_better: boolean;
+    /** Whether only changes for the worse count. */
+    worse_only: boolean;
+    /** model, machine or version: what the groups are by. */
+    by: string;
+    /** Changes before are left out, UTC. */
+    since?: string;
+    /** Records that were examined. */
+    records: number;
+    /** Models on machines in one setup. */
+    series: number;
+    /** Records beyond the limit. */
+    older?: number;
+    /** Models without an earlier record. */
+    new_models: string[];
+    /** Machines without an earlier record. */
+    new_machines: string[];
+    /** Versions of assay without an earlier record. */
+    new_versions: string[];
+    /** Changes by model, machine or version. */
+    groups: FleetGroup[];
+    /** Changes of level, the worst first. */
+    changes: FleetChange[];
+}
+
+export interface FleetGroup {
+    /** The model, machine or version. */
+    key: string;
+    /** Changes for the worse. */
+    worse: number;
+    /** Changes for the better. */
+    better: number;
+    /** Ratio of the worst change. [ratio] */
+    worst: number | null;
+}
+
+export interface FleetChange {
+    /** The model. */
+    model: string;
+    /** The machine. */
+    machine: string | null;
+    /** What the records have in common. */
+    setup: string | null;
+    /** Version of assay from then on. */
+    version: string | null;
+    /** Version before. */
+    version_before: string | null;
+    /** First record of the new level. */
+    id: number;
+    /** When it was produced, UTC. */
+    created?: string;
+    /** Median of the level before. */
+    before: number;
+    /** Median of the new level. */
+    after: number;
+    /** after divided by before; null when before is 0. [ratio] */
+    ratio: number | null;
+    /** Probability of such a change by chance; 0: the metric is exact. */
+    p: number;
+    /** better or worse. */
+    verdict: "better" | "worse";
+}
+
+export interface Drift {
+    schema: "assay.drift/1";
+    /** One or two sentences that sum the result up. */
+    conclusion?: string;
+    /** Share that counts as steady. */
+    tolerance: number;
+    /** Machines with records. */
+    n_machines: number;
+    /** Ceilings of each machine. */
+    ceilings: FleetDrift[];
+}
+
+export interface FleetDrift {
+    /** The machine. */
+    machine: string;
+    /** What was measured. */
+    ceiling: string;
+    /** Its unit. */
+    unit: string;
+    /** Records of the machine with it. */
+    records: number;
+    /** Value of the oldest record. */
+    first: number;
+    /** Median of all but the newest. */
+    median: number | null;
+    /** Value of the newest record. */
+    newest: number;
+    /** newest divided by median. [ratio] */
+    ratio: number | null;
+    /** When the oldest was measured, UTC. */
+    first_created?: string;
+    /** When the newest was measured, UTC. */
+    newest_created?: string;
+    /** lower or higher: beyond the tolerance. */
+    verdict: "steady" | "lower" | "higher" | "one record";
+}
+
+export interface Cheapest {
+    schema: "assay.cheapest/1";
+    /** The model. */
+    model: string;
+    /** One or two sentences that sum the result up. */
+    conclusion?: string;
+    /** Statistic of the limit: latency, p50, ... */
+    statistic: string;
+    /** Highest latency accepted; null: any. [ms] */
+    limit_ms: number | null;
+    /** Classes of machines, the cheapest first. */
+    classes: FleetClass[];
+}
+
+export interface FleetClass {
+    /** Class of nodes of the sweep, else processor and device. */
+    class: string;
+    /** Records of the model. */
+    records: number;
+    /** Whether a record meets the limit. */
+    meets: boolean;
+    /** The record with the highest throughput of those that meet it, else the fastest. */
+    record: number;
+    /** Setup of that record. */
+    config: string | null;
+    /** Its latency, by the statistic. [ms] */
+    latency_ms: number;
+    /** Its samples per second. [1/s] */
+    throughput: number | null;
+    /** Price of a machine, as given; null: unknown. [USD] */
+    price_per_hour: number | null;
+    /** Price of a million samples at that throughput. [USD] */
+    cost_per_million: number | null;
+    /** Whether it meets the limit at the lowest cost. */
+    cheapest: boolean;
+}
