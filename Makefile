@@ -33,6 +33,7 @@ endef
 build:
 	@tools/setup build
 	@tools/get_engine --once || true
+	@tools/get_engine llama --once || true
 	@tools/web install --once || true
 	$(call BUILD,release)
 
@@ -42,12 +43,14 @@ run: build
 quick:
 	@tools/setup test
 	@tools/get_engine --once || true
+	@tools/get_engine llama --once || true
 	@tools/web install --once || true
 	@JOBS=$(JOBS) ROOM=$(ROOM) tests/run quick
 
 test:
 	@tools/setup test
 	@tools/get_engine --once || true
+	@tools/get_engine llama --once || true
 	@tools/web install --once --test || true
 	@JOBS=$(JOBS) tests/run
 

@@ -7,6 +7,7 @@
 #include "formats/onnx_write.h"
 #include "jobs/job.h"
 #include "jobs/measure.h"
+#include "jobs/measure_llama.h"
 #include "profile/profile_fields.h"
 
 assay_status assay_model_open(const char *model, assay_model **out, assay_error *err)
@@ -52,6 +53,39 @@ static void hand_config(const assay_hooks *hooks, const profile_measured *m,
     arena_free(shown.arena);
 }
 
+/* ASSAY_ERR_USAGE for the first of these options that was set. */
+static assay_status refuse_given(const assay_options *o, const char *names, const char *why,
+                                 assay_error *err)
+{
+    for (str rest = str_of(names), name; str_split(&rest, ' ', &name);) {
+        char key[64];
+        snprintf(key, sizeof key, STR_FMT, STR_ARG(name));
+        if (assay_options_get(o, key))
+            return err_fail(err, ASSAY_ERR_USAGE, "--%s has no effect: %s", key, why);
+    }
+    return ASSAY_OK;
+}
+
+/* llama.cpp runs sequences of tokens, ONNX Runtime graphs: each has options of its own. */
+static assay_status check_engine_options(const assay_model *m, const assay_options *o,
+                                         unsigned what, assay_error *err)
+{
+    if (!o)
+        return ASSAY_OK;
+    if (what == 0 && job_runs_on_llama(m, o))
+        return refuse_given(o,
+                            "configs precision precision-target concurrency rate cold input "
+                            "save-outputs unit device no-spin opt-level provider-option no-nvtx "
+                            "input-shape dim weight-bits",
+                            "llama.cpp runs language models. Use --prompt-tokens, --generate, "
+                            "--batch, --batch-sizes, --context-depth and --threads.",
+                            err);
+    return refuse_given(o,
+                        "prompt-tokens generate context-depth cache-dtype flash-attention "
+                        "disk-limit",
+                        "it is for GGUF files and --quant, which run on llama.cpp.", err);
+}
+
 assay_status assay_measure(assay_model *model, const assay_options *options, unsigned what,
                            const assay_hooks *hooks, assay_result *of, assay_error *err)
 {
@@ -63,8 +97,12 @@ assay_status assay_measure(assay_model *model, const assay_options *options, uns
     if (!of->p)
         return err_fail(err, ASSAY_ERR_USAGE, "measuring needs a result of one model, not %s",
                         of->kind->what);
+    TRY(check_engine_options(model, options, what, err));
+    assay_options own = *api_options(options, &none);
+    own.measure.runs_given = assay_options_get(options, "num-runs") != NULL;
+    own.measure.warmup_given = assay_options_get(options, "warmup-runs") != NULL;
     of->text = (str){0};
-    return api_settle(job_measure(model, api_options(options, &none), what, &h, of, err), &of, err);
+    return api_settle(job_measure(model, &own, what, &h, of, err), &of, err);
 }
 
 assay_status assay_engine_find(const assay_options *options, assay_engine_info *out,

@@ -8,11 +8,13 @@ static const option_row rows[] = {
      .about = "Write weights to a second file. Models above 2 GB always do."},
     {OPTION("holes", FLAG, export.holes, "export"),
      .about = "Write random weights as zeros of a sparse second file, which uses no disk space."},
-    {OPTION("quant", WORD, export.quant, "export"), .value = "q4_0",
+    {OPTION("quant", WORD, export.quant, "export bench"), .value = "q4_0",
      .values = "f32|f16|bf16|q8_0|q4_0|q4_1|q5_0|q5_1|q4_k|q4_k_m|q5_k|q5_k_m|q6_k|mxfp4",
      .about =
-         "Write GGUF in this quantisation. Default: the type that the weights are published in."},
-    {OPTION("disk-limit", BYTES, export.disk_limit, "export"), .value = "4GiB",
+         "Write GGUF in this quantisation. Default: the type that the weights are published in. "
+         "bench: run a built-in language model on llama.cpp in each of these, with random "
+         "weights."},
+    {OPTION("disk-limit", BYTES, export.disk_limit, "export bench"), .value = "4GiB",
      .about = "Refuse to write larger GGUF files. Default: free disk space."},
 };
 OPTION_TOPIC(options_export, "Export", rows);

@@ -163,7 +163,8 @@ static const option_row engine[] = {
      .about = "Do not mark session, warm-up and runs as NVTX ranges."},
     {OPTION("engine-lib", WORD, engine.library, "@run export fuse machine sweep"), .value = "FILE",
      .values = "@files", .needs = "measure|against-engine",
-     .about = "Load this ONNX Runtime library. Default: ASSAY_ORT_LIB, else the library path."},
+     .about = "Load this library of the engine: ONNX Runtime, or libllama of llama.cpp for GGUF. "
+              "Default: ASSAY_ORT_LIB or ASSAY_LLAMA_LIB, else the library path."},
     {OPTION("engine", WORD, engine.name, NULL), .value = "NAME", .values = "ort|null",
      .about = "Use this engine. Default: ort."},
 };

@@ -1,5 +1,6 @@
 /* Options of pipelines: images, language models, and both. */
 #include "api/api.h"
+#include "engine/llama.h"
 
 enum { SWEEPS_MOST = 64 };
 
@@ -55,19 +56,40 @@ static OPTION_SETTER(set_generate)
     return set_length(o, row, value, &o->pipeline.generate, &o->load.output, err);
 }
 
+static OPTION_SETTER(set_depths)
+{
+    str rest = value;
+    o->measure.depths.n = 0;
+    for (str item; str_split(&rest, ',', &item);) {
+        int64_t v;
+        if (!option_whole_number(item, 1 << 23, &v) || o->measure.depths.n == LLAMA_DEPTHS)
+            return option_refuse(row, value, err, "up to %d whole numbers such as 0,4096,16384",
+                                 LLAMA_DEPTHS);
+        if (!VEC_ADD(o->arena, &o->measure.depths, v))
+            return err_no_memory(err);
+    }
+    return ASSAY_OK;
+}
+
 static OPTION_SETTER(set_prompt_tokens)
 {
     return set_length(o, row, value, &o->pipeline.prompt_tokens, &o->load.prompt, err);
 }
 
 static const option_row language[] = {
-    {OPTION_READ("generate", set_generate, "pipeline capacity load"), .value = "N", .max = 1 << 23,
+    {OPTION_READ("generate", set_generate, "pipeline capacity load bench"), .value = "N",
+     .max = 1 << 23,
      .about =
-         "Generate this many tokens. Default: 128; of load: 64. load also takes a distribution: "
-         "100..500, normal:512:128, lognormal:512:0.5, exponential:200."},
-    {OPTION_READ("cache-dtype", set_cache_dtype, "pipeline capacity"), .value = "TYPE",
+         "Generate this many tokens. Default: 128; of load: 64; of bench: 32. load also takes a "
+         "distribution: 100..500, normal:512:128, lognormal:512:0.5, exponential:200."},
+    {OPTION_READ("cache-dtype", set_cache_dtype, "pipeline capacity bench"), .value = "TYPE",
      .values = "fp16|bf16|fp8|int8",
-     .about = "Set the number type of the KV cache. Default: that of the weights."},
+     .about = "Set the number type of the KV cache. Default: that of the weights; of bench: fp16."},
+    {OPTION_READ("context-depth", set_depths, "bench"), .value = "0,4096",
+     .about =
+         "Decode after this many tokens of context. Default: the prompt. GGUF files and --quant."},
+    {OPTION("flash-attention", CHOICE, measure.flash, "bench"), .values = "auto|on|off",
+     .about = "Switch flash attention of llama.cpp on or off. Default: auto."},
 };
 OPTION_TOPIC(options_language, "Text generation", language);
 
@@ -79,10 +101,10 @@ static const option_row pipeline[] = {
      .about =
          "Show the cost over several values of resolution, steps or guidance of images; batch, "
          "context, prompt, generate or users of a language model."},
-    {OPTION_READ("prompt-tokens", set_prompt_tokens, "pipeline capacity load"), .value = "N",
+    {OPTION_READ("prompt-tokens", set_prompt_tokens, "pipeline capacity load bench"), .value = "N",
      .max = 1 << 23,
      .about = "Set the number of tokens of the prompt. load also takes a distribution, as "
-              "--generate; default of load: 128."},
+              "--generate; default of load: 128, of bench: 512."},
     {OPTION("prompt", WORD, pipeline.prompt, "pipeline"), .value = "TEXT",
      .about = "Record the prompt in generation_config.json."},
     {OPTION("pipeline-file", WORD, pipeline.file, "pipeline"), .value = "FILE", .values = "@files",

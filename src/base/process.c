@@ -51,16 +51,28 @@ static int spawn_piped(const char *const *argv, int write_end, pid_t *child)
     return code;
 }
 
-/* Reads until the other side closes; false when the time is over. */
-static bool drain_output(int fd, int64_t until_ms, size_t max_bytes, process_result *r)
+typedef struct collecting {
+    int64_t until_ms;
+    size_t max_bytes;
+    const process_writer *asked; /* whether to go on; or NULL */
+} collecting;
+
+static bool is_cancelled(const collecting *c)
 {
+    return c->asked && c->asked->cancelled && c->asked->cancelled(c->asked->asks);
+}
+
+/* Reads until the other side closes; false when the time is over or nobody wants it any more. */
+static bool drain_output(int fd, const collecting *c, process_result *r)
+{
+    const int64_t look_ms = c->asked && c->asked->cancelled ? 100 : 1000000;
     char block[4096];
     for (;;) {
-        int64_t left = until_ms - now_ms();
+        int64_t left = c->until_ms - now_ms();
         struct pollfd p = {.fd = fd, .events = POLLIN};
-        if (left <= 0)
+        if (left <= 0 || is_cancelled(c))
             return false;
-        int ready = poll(&p, 1, left > 1000000 ? 1000000 : (int)left);
+        int ready = poll(&p, 1, (int)(left > look_ms ? look_ms : left));
         if (ready == 0 || (ready < 0 && errno == EINTR))
             continue;
         if (ready < 0)
@@ -70,7 +82,7 @@ static bool drain_output(int fd, int64_t until_ms, size_t max_bytes, process_res
             continue;
         if (n <= 0)
             return true;
-        size_t room = max_bytes > r->out.n ? max_bytes - r->out.n : 0;
+        size_t room = c->max_bytes > r->out.n ? c->max_bytes - r->out.n : 0;
         r->cut = r->cut || (size_t)n > room;
         sbuf_put(&r->out, block, (size_t)n < room ? (size_t)n : room);
     }
@@ -98,14 +110,16 @@ static int wait_for(pid_t child, int64_t until_ms, process_result *r)
 }
 
 /* All that the child writes, and its end. */
-static assay_status collect(pid_t child, int fd, int64_t until_ms, size_t max_bytes,
-                            process_result *r, assay_error *err)
+static assay_status collect(pid_t child, int fd, const collecting *c, process_result *r,
+                            assay_error *err)
 {
-    r->timed_out = !drain_output(fd, until_ms, max_bytes, r);
+    r->timed_out = !drain_output(fd, c, r);
     close(fd);
-    int status = wait_for(child, until_ms, r);
+    int status = wait_for(child, c->until_ms, r);
     r->code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     sbuf_cstr(&r->out);
+    if (r->timed_out && is_cancelled(c))
+        return err_fail(err, ASSAY_ERR_INTERRUPTED, "interrupted");
     return r->out.failed ? err_no_memory(err) : ASSAY_OK;
 }
 
@@ -114,7 +128,7 @@ assay_status process_run(const char *const *argv, int64_t timeout_ms, size_t max
 {
     int ends[2];
     pid_t child = 0;
-    int64_t until = now_ms() + timeout_ms;
+    const collecting c = {.until_ms = now_ms() + timeout_ms, .max_bytes = max_bytes};
     *r = (process_result){0};
     if (pipe2(ends, O_CLOEXEC) != 0)
         return err_fail(err, ASSAY_ERR_SYSTEM, "%s: cannot start: %s", argv[0], strerror(errno));
@@ -124,7 +138,7 @@ assay_status process_run(const char *const *argv, int64_t timeout_ms, size_t max
         close(ends[0]);
         return err_fail(err, ASSAY_ERR_SYSTEM, "%s: cannot start: %s", argv[0], strerror(code));
     }
-    return collect(child, ends[0], until, max_bytes, r, err);
+    return collect(child, ends[0], &c, r, err);
 }
 
 /* ---- a program that goes on ---- */
@@ -263,7 +277,8 @@ static void run_writer(const process_writer *call, int write_end)
 assay_status process_call_writer(const process_writer *call, process_result *r, assay_error *err)
 {
     int ends[2];
-    int64_t until = now_ms() + call->timeout_ms;
+    const collecting c = {
+        .until_ms = now_ms() + call->timeout_ms, .max_bytes = call->max_bytes, .asked = call};
     *r = (process_result){0};
     if (pipe2(ends, O_CLOEXEC) != 0)
         return err_fail(err, ASSAY_ERR_SYSTEM, "cannot start a process: %s", strerror(errno));
@@ -273,7 +288,7 @@ assay_status process_call_writer(const process_writer *call, process_result *r, 
     close(ends[1]);
     if (child > 0) {
         setpgid(child, child); /* whichever of both is first */
-        return collect(child, ends[0], until, call->max_bytes, r, err);
+        return collect(child, ends[0], &c, r, err);
     }
     close(ends[0]);
     return err_fail(err, ASSAY_ERR_SYSTEM, "cannot start a process: %s", strerror(errno));

@@ -40,10 +40,12 @@ typedef struct process_writer {
     void *ctx;
     int64_t timeout_ms;
     size_t max_bytes;
+    bool (*cancelled)(void *asks); /* asked while it goes on; true ends it. May be NULL */
+    void *asks;
 } process_writer;
 
 /* The same for a text, which is in result->out: for callers that have no other threads. ASSAY_ERR_SYSTEM when it cannot
- * be started; result->code is not 0 when it crashed. */
+ * be started, ASSAY_ERR_INTERRUPTED when it was cancelled; result->code is not 0 when it crashed. */
 assay_status process_call_writer(const process_writer *call, process_result *result,
                                  assay_error *err);
 

@@ -1,4 +1,4 @@
-/* Finds ONNX Runtime.
+/* Finds the libraries of engines: ONNX Runtime and llama.cpp.
  *
  * The dynamic loader looks for the system's own copy by name first (ort_api.c). The working directory is not
  * searched, so that no code is loaded from it by accident.
@@ -61,6 +61,20 @@ static const place places[] = {
     {AT_PROGRAM, NULL, "/../lib/assay" LIBRARY},
     {AT_CALLER, NULL, LIBRARY},
     {AT_CALLER, NULL, NODE},
+};
+
+/* llama.cpp: its library is beside those of ggml. */
+#define LLAMA      "/libllama.so*"
+#define LLAMA_NODE "/node_modules/@node-llama-cpp/linux-" ARCH "/bins/linux-" ARCH "/libllama.v*.so"
+static const place llama_places[] = {
+    {AT_PROGRAM, NULL, "/../engine/llama/libllama.v*.so"},
+    {AT_PROGRAM, NULL, "/../../engine/llama/libllama.v*.so"},
+    {AT_PROGRAM, NULL, "/../lib/assay/llama/libllama.v*.so"},
+    {AT_ROOT, NULL, "/usr/lib/" TRIPLET LLAMA},
+    {AT_ROOT, NULL, "/usr/local/lib" LLAMA},
+    {AT_ROOT, NULL, "/usr/lib" LLAMA},
+    {AT_ROOT, NULL, "/usr/lib/node_modules/.." LLAMA_NODE},
+    {AT_ROOT, NULL, "/usr/local/lib/node_modules/.." LLAMA_NODE},
 };
 
 typedef struct search {
@@ -171,6 +185,16 @@ const char *const *ort_find(const char *const *folders, arena *a, const char **u
     search s = {.arena = a};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         look_at(&s, &places[i], folders);
+    add_path(&s, NULL);
+    *unsafe = s.unsafe;
+    return arena_failed(a) ? NULL : s.found.items;
+}
+
+const char *const *llama_find(arena *a, const char **unsafe)
+{
+    search s = {.arena = a};
+    for (size_t i = 0; i < sizeof llama_places / sizeof *llama_places; i++)
+        look_at(&s, &llama_places[i], NULL);
     add_path(&s, NULL);
     *unsafe = s.unsafe;
     return arena_failed(a) ? NULL : s.found.items;

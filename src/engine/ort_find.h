@@ -14,4 +14,7 @@ const char *const *ort_find(const char *const *folders, arena *a, const char **u
     "Install it with 'tools/setup engine' in assay's sources or with 'pip install onnxruntime', " \
     "or name the library with --engine-lib or ASSAY_ORT_LIB"
 
+/* The same of llama.cpp's libllama. */
+const char *const *llama_find(arena *a, const char **unsafe);
+
 #endif

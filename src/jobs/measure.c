@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "jobs/hooks.h"
 #include "jobs/measure.h"
+#include "jobs/measure_llama.h"
 #include "jobs/precision.h"
 #include "measure/busy.h"
 #include "measure/shares.h"
@@ -577,6 +578,8 @@ assay_status job_measure(assay_model *model, const assay_options *o, unsigned wh
     if (o->measure.concurrency > THREADS_MOST)
         return err_fail(err, ASSAY_ERR_USAGE, "--concurrency must be 1 to %d where a model is run",
                         THREADS_MOST);
+    if (what == 0 && job_runs_on_llama(model, o))
+        return job_measure_llama(model, &hooked, hooks, of, err);
     TRY(analyse_as_run(&j, &hooked, of, err));
     TRY(check_patterns(&j, err));
     TRY(job_outputs_prepare(j.o, err));

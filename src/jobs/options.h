@@ -104,6 +104,10 @@ typedef struct measure_options {
     double interval_ms;                      /* of watch; 0: its own */
     uint64_t memory_limit;                   /* bytes; 0: what is free */
     str unit, layer_patterns, save_outputs;
+    VEC(int64_t) depths; /* tokens in the cache before decoding, on llama.cpp */
+    int flash;           /* 0: the engine decides, 1: on, 2: off */
+    bool runs_given;     /* --num-runs, --warmup-runs: set by the caller */
+    bool warmup_given;
 } measure_options;
 
 typedef struct run_engine_options {

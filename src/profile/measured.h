@@ -10,20 +10,10 @@
 
 #include "base/str.h"
 #include "profile/bands.h"
+#include "profile/generation.h"
 #include "profile/shape.h"
 
 #define PROFILE_NOT_TOLD UINT64_MAX
-
-/* Of the durations of single runs. */
-typedef struct profile_stats {
-    uint64_t runs;
-    double mean, std, min, max, median;
-    double p50, p90, p95, p99;
-    double ci95_low, ci95_high; /* of the mean; respects autocorrelation. NaN: none */
-    double effective_runs;      /* number of independent runs with the same information */
-    uint64_t p99_runs_needed;   /* for the slowest run to bound P99 with 99 % confidence */
-    const char *ci95_absent;    /* profile_settle(): why there is no interval; NULL: there is one */
-} profile_stats;
 
 typedef struct profile_outlier {
     uint64_t run; /* the first that counts is 1: of the sample at run - 1 */
@@ -402,6 +392,8 @@ typedef struct profile_measured {
     profile_batch_choice choice;
     profile_cold cold;
     profile_blocking blocking;
+    const profile_generation *generation; /* of a language model on llama.cpp */
+    uint32_t n_generation;
     /* profile_settle() */
     bool has_top;
     profile_config top;            /* a copy of the smallest batch that ran */

@@ -21,6 +21,7 @@ extern const fields layer_fields, module_fields, value_fields, memory_plan_field
 /* profile_fields_measured.c; spliced into the document. */
 extern const fields measured_fields;
 extern const fields cold_starts_fields;
+extern const fields generation_fields;
 extern const fields blocking_fields;
 extern const fields stats_fields;
 extern const fields configuration_fields; /* profile_config */

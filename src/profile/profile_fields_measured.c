@@ -593,6 +593,8 @@ static const field measured_rows[] = {
     TOP("end_to_end", end_fields, "With pre- and postprocessing.", .flags = FIELD_FLAT),
     FIELD_STRUCT(profile_measured, "cold_starts", cold, cold_starts_fields,
                  "Cold starts in new processes, with --cold."),
+    FIELD_ITEMS(profile_measured, LIST, "generation", generation, n_generation, generation_fields,
+                "Prefill and decode of a language model on llama.cpp."),
     FIELD_STRUCT(profile_measured, "ledger", ledger, ledger_fields,
                  "Where the time of a run went."),
     FIELD_STRUCT(profile_measured, "blocking", blocking, blocking_fields,

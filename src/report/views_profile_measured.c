@@ -99,7 +99,8 @@ static const view_fact_row detail_facts[] = {
               "in use at most, of {memory.arena_held:bytes} held[ ({memory.fragmentation:share} "
               "unused)]",
               "memory.arena_held"),
-    VIEW_FACT("Activations", "{memory.planned_activations:bytes}", "planned", "memory"),
+    VIEW_FACT("Activations", "{memory.planned_activations:bytes}", "planned",
+              "+memory.planned_activations"),
     VIEW_FACT("Processor", "{utilization.cpu_percent:percent0}", CPU_NOTE,
               "utilization.cpu_percent,2>utilization.threads/!utilization.threads"),
     VIEW_FACT("Processor", "{utilization.cpu_percent:percent0}",
@@ -172,7 +173,42 @@ static const view_table_row cold_tables[] = {
     {.path = "cold_starts.parts", VIEW_COLUMNS(cold_columns)},
 };
 
+static const view_column generation_columns[] = {
+    VIEW_NUMBER("batch", "{batch:whole}", .drop = 6),
+    VIEW_TEXT("as", "{precision:text}", .keep = true, .tone = TONE_DIM),
+    VIEW_NUMBER("prompt", "{prompt_tokens:whole}", .drop = 4),
+    VIEW_NUMBER("prefill/s", "{prefill_tokens_per_second:rate}|–", .keep = true,
+                .tone = TONE_STRONG),
+    VIEW_NUMBER("first token", "[{+ttft.p50:ms}]", .keep = true),
+    VIEW_NUMBER("context", "{context_depth:whole}", .keep = true),
+    VIEW_NUMBER("decode/s", "{decode_tokens_per_second:rate}|–", .keep = true, .tone = TONE_STRONG),
+    VIEW_NUMBER("token P50", "[{+token_latency.p50:ms}]", .keep = true),
+    VIEW_NUMBER("P99", "[{+token_latency.p99:ms}]", .drop = 1),
+    VIEW_NUMBER("predicted", "[{predicted_token_ms:ms}]", .drop = 3, .tone = TONE_DIM),
+    VIEW_NUMBER("GB/s", "[{decode_gbytes_per_s:fixed1}]", .drop = 2),
+    VIEW_NUMBER("of memory's", "[{decode_percent_of_bandwidth:percent0}]", .drop = 5),
+};
+static const view_table_row generation_tables[] = {
+    {.path = "generation", VIEW_COLUMNS(generation_columns)},
+};
+static const view_line_row generation_lines[] = {
+    {.text = "{precision:text}, batch {batch:whole}, context {context_depth:whole}: weights "
+             "{planned_weight_bytes:bytes} planned[, {+weight_bytes:bytes} measured]; cache for "
+             "{context:whole} tokens {planned_cache_bytes:bytes} planned[, {+cache_bytes:bytes} "
+             "measured][; compute buffers {+compute_bytes:bytes}][; resident "
+             "{+resident_bytes:bytes} at most].",
+     .each = "generation",
+     .limit = 4,
+     .tone = TONE_DIM},
+};
+
 static const view_section_row measured_rows[] = {
+    {VIEW_SECTION("Generation",
+                  "tokens per second of all sequences; {context.engine.title:text} "
+                  "{context.engine.version:text} on {context.engine.device:text}[, "
+                  "{+context.engine.threads:whole thread}]",
+                  "all bench", "generation"),
+     .first = true, VIEW_TABLES(generation_tables), VIEW_LINES(generation_lines)},
     {VIEW_SECTION("Measured",
                   "{context.engine.title:text} {context.engine.version:text} on "
                   "{context.engine.device:text}[, {+context.engine.threads:whole thread}][, "

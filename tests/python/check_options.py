@@ -711,6 +711,18 @@ HIDDEN = {
         f"load {o}": "tests/cli/check_load.py shows it"
         for o in "curve rates trace speed requests body header-file insecure cacert cgroup".split()
     },
+    **{
+        f"bench {o}": "needs llama.cpp; the case run_llama shows it"
+        for o in (
+            "quant",
+            "disk-limit",
+            "prompt-tokens",
+            "generate",
+            "cache-dtype",
+            "context-depth",
+            "flash-attention",
+        )
+    },
     "map fit": "the case map_fit shows it",
     "mcp raise-limit": "the case mcp shows it",
     "sweep follow": "it ends when another program ends the sweep",

@@ -80,6 +80,8 @@ export interface Profile {
     end_to_end?: EndToEnd;
     /** Cold starts in new processes, with --cold. */
     cold_starts?: ProfileCold;
+    /** Prefill and decode of a language model on llama.cpp. */
+    generation?: ProfileGeneration[];
     /** Where the time of a run went. */
     ledger?: ProfileLedger;
     /** What waits for what in a profiled run, with the critical path. */
@@ -1025,6 +1027,92 @@ export interface ProfileColdPart {
     max_ms: number;
     /** Every start, in order. [ms] */
     samples_ms: number[];
+}
+
+export interface ProfileGeneration {
+    /** Sequences at once. */
+    batch: number;
+    /** Quantisation of the weights. */
+    precision: string;
+    /** Tokens of a prompt. */
+    prompt_tokens: number;
+    /** Steps of decoding in a run. */
+    generate: number;
+    /** Tokens in the cache before decoding. */
+    context_depth: number;
+    /** Tokens that the cache has room for, of all sequences. */
+    context: number;
+    /** Number type of the KV cache. */
+    cache_dtype: string;
+    /** auto, on or off. */
+    flash_attention: "auto" | "on" | "off";
+    /** Whether the weights are random. */
+    random_weights: boolean;
+    /** Prompt tokens per second, of all sequences. [1/s] */
+    prefill_tokens_per_second?: number;
+    /** The same by the upper end of the interval of the mean time. [1/s] */
+    prefill_low?: number;
+    /** By the lower end. [1/s] */
+    prefill_high?: number;
+    /** Generated tokens per second, of all sequences. [1/s] */
+    decode_tokens_per_second?: number;
+    /** The same by the upper end of the interval of the mean time. [1/s] */
+    decode_low?: number;
+    /** By the lower end. [1/s] */
+    decode_high?: number;
+    /** Time to the first token: a prefill, in milliseconds. */
+    ttft: ProfileStats;
+    /** A step of decoding, in milliseconds. */
+    token_latency: ProfileStats;
+    /** FLOPs of the prefill over its mean. [GFLOP/s] */
+    prefill_gflops_per_s?: number;
+    /** Share of the machine's measured float32 ceiling. [%] */
+    prefill_percent_of_peak?: number;
+    /** Bytes of weights and cache that a step reads, over its mean. [GB/s] */
+    decode_gbytes_per_s?: number;
+    /** Share of the machine's measured memory bandwidth. [%] */
+    decode_percent_of_bandwidth?: number;
+    /** By the roofline of this machine. [ms] */
+    predicted_first_token_ms?: number;
+    /** By the roofline of this machine. [ms] */
+    predicted_token_ms?: number;
+    /** Bytes of the tensors of the file. [bytes] */
+    planned_weight_bytes: number;
+    /** The library's buffers of weights. [bytes] */
+    weight_bytes?: number;
+    /** The KV cache by the analysis. [bytes] */
+    planned_cache_bytes: number;
+    /** The library's KV cache. [bytes] */
+    cache_bytes?: number;
+    /** The library's buffers of activations. [bytes] */
+    compute_bytes?: number;
+    /** Highest resident memory of the process, above the loaded library. [bytes] */
+    resident_bytes?: number;
+}
+
+export interface ProfileStats {
+    /** Timed calls. */
+    runs: number;
+    /** Mean. [ms] */
+    mean: number;
+    /** Standard deviation. [ms] */
+    std: number;
+    /** Fastest. [ms] */
+    min: number;
+    /** Slowest. [ms] */
+    max: number;
+    /** Median. [ms] */
+    p50: number;
+    /** 90th percentile. [ms] */
+    p90: number;
+    /** 95th percentile. [ms] */
+    p95: number;
+    /** 99th percentile. [ms] */
+    p99: number;
+    /** Lower end of the 95 % interval of the mean. [ms] */
+    ci95_low: number | null;
+    /** Upper end of it. [ms] */
+    ci95_high: number | null;
 }
 
 export interface ProfileLedger {
