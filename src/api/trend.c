@@ -96,11 +96,12 @@ static assay_status judge_all(assay_store *db, const store_filter *f, const assa
 }
 
 /* The metric that was requested; else the median, and of what has none (a pipeline, a watched process, a machine) the
- * first of these that it holds. */
+ * first of these that it holds; of what was never measured, its counts. */
 static assay_status read_series(assay_store *db, const store_filter *f, const metric_row *asked,
                                 bool all, assay_result *of, assay_error *err)
 {
-    static const char *const usual[] = {"p50", "latency", "memory", "flops-per-second"};
+    static const char *const usual[] = {"p50",  "latency", "memory", "flops-per-second",
+                                        "macs", "params"};
     history_trend *t = of->data;
     if (asked)
         return store_series(db->s, f, asked, all, of->arena, t, err);

@@ -362,7 +362,7 @@ void serve_profile(request *r, reply *out)
     char *text = NULL;
     size_t n = 0;
     if (!r->n_body) {
-        reply_error(out, MHD_HTTP_BAD_REQUEST, "the body must be an ONNX file");
+        reply_error(out, MHD_HTTP_BAD_REQUEST, "the body must be a model file");
         return;
     }
     unsigned status = worker_profile(r->s, r->body, r->n_body, shown_name(r), &text, &n);

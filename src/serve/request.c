@@ -106,6 +106,8 @@ static void drop_reply(server *s, const reply *a)
 /* The body, which is counted, goes to the library, which frees it. */
 static struct MHD_Response *make_response(request *r, const reply *a)
 {
+    if (a->stream)
+        return events_response(r->s);
     if (a->constant || !(a->body || a->document))
         return MHD_create_response_from_buffer(a->n, a->body ? a->body : (char *)(uintptr_t) "",
                                                MHD_RESPMEM_PERSISTENT);
@@ -141,7 +143,9 @@ static enum MHD_Result send_reply(request *r, reply *a)
         return MHD_NO;
     put_headers(m, a);
     atomic_fetch_add(&s->by_class[a->status / 100 % 6], 1);
-    watchdog_phase(&s->dog, connection_of(r->mhd), PHASE_SENDING, allowed_ms(s, a->n));
+    /* A stream is slow because nothing happens. */
+    watchdog_phase(&s->dog, connection_of(r->mhd), a->stream ? PHASE_WORKING : PHASE_SENDING,
+                   allowed_ms(s, a->n));
     enum MHD_Result done = MHD_queue_response(r->mhd, a->status, m);
     MHD_destroy_response(m);
     return done;

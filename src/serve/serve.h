@@ -32,6 +32,11 @@
 #define SERVE_WORKER_WAIT_S 10
 #define SERVE_HOSTS         16
 #define SERVE_STORES        16
+#define SERVE_STREAMS       48     /* clients that are told of changes */
+#define SERVE_STREAM_MS     600000 /* of one stream; clients ask again */
+#define SERVE_ALIVE_MS      10000  /* between two lines of a stream */
+#define SERVE_LOOK_MS       1000   /* between two looks at the history for them */
+#define SERVE_PREDICTED     16     /* devices of a request */
 
 typedef struct server server;
 
@@ -139,6 +144,16 @@ assay_store *stores_take(server *s, assay_error *err); /* NULL: err says why */
 void stores_give(server *s, assay_store *store);
 void stores_close(server *s);
 
+/* ---- what changes in the history (events.c) ---- */
+
+typedef struct changes {
+    pthread_mutex_t lock;
+    int64_t looked_ms;
+    int64_t total, newest; /* records, and the number of the newest; as they were then */
+} changes;
+
+struct MHD_Response *events_response(server *s);
+
 /* ---- the server ---- */
 
 struct server {
@@ -159,6 +174,8 @@ struct server {
     slots slots;
     watchdog dog;
     store_pool stores;
+    changes changes;
+    atomic_int streams;
     pthread_mutex_t worker_lock;
     pthread_cond_t worker_free;
     int workers;
@@ -211,6 +228,7 @@ typedef struct reply {
     const char *policy; /* Content-Security-Policy; NULL: nothing may be loaded */
     const char *cookie; /* of Set-Cookie */
     bool retry;         /* Retry-After */
+    bool stream;        /* events, as they come, in place of a body */
     bool close;         /* the connection, because its next bytes may be anything */
 } reply;
 
@@ -259,7 +277,8 @@ typedef assay_status store_fn(request *r, assay_store *store, reply *out, assay_
 void with_store(request *r, reply *out, store_fn *work);
 
 handler_fn serve_page, serve_records, serve_record, serve_models, serve_trend, serve_compare,
-    serve_add, serve_profile, serve_tags, serve_delete, serve_openapi, serve_metrics, serve_health;
+    serve_add, serve_profile, serve_tags, serve_delete, serve_openapi, serve_metrics, serve_health,
+    serve_events, serve_devices, serve_predict;
 
 /* ---- models of strangers (worker.c) ---- */
 

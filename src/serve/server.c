@@ -171,6 +171,7 @@ bool server_start(server *s)
     assay_error err;
     pthread_mutex_init(&s->stores.lock, NULL);
     pthread_mutex_init(&s->worker_lock, NULL);
+    pthread_mutex_init(&s->changes.lock, NULL);
     pthread_mutex_init(&s->slots.lock, NULL);
     serve_cond_init(&s->worker_free);
     budget_init(&s->bodies, limit_named("serve-bodies"));

@@ -6,12 +6,13 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { dirname, join } from "node:path";
 import { measured } from "./documents.mjs";
-import { noOverflow, patience, quiet, series, test } from "./lib.mjs";
+import { axe, noOverflow, patience, quiet, root, series, seriousFaults, test } from "./lib.mjs";
 
 // A server with the requests of docs/reports.md. Three records of one model, one of another.
 function mock(w, { token } = {}) {
     const page = readFileSync(w.report("dashboard.html", [], { mode: "dashboard" }));
     const asked = [];
+    const streams = [];
     const docs = new Map();
     const records = [];
     for (const [i, model] of ["resnet18", "resnet18", "resnet18", "<b>evil</b>"].entries()) {
@@ -102,16 +103,39 @@ function mock(w, { token } = {}) {
                 return answer(res, 200, {
                     schema: "assay.models/1",
                     models: [
-                        { model: "resnet18", records: 3 },
-                        { model: "<b>evil</b>", records: 1 },
+                        { model: "resnet18", records: 3, newest: records[2] },
+                        { model: "<b>evil</b>", records: 1, newest: records.at(-1) },
+                    ],
+                });
+            if (path === "/api/v1/events") {
+                res.writeHead(200, { "Content-Type": "text/event-stream" });
+                streams.push(res);
+                return res.write('event: records\ndata: {"total": 4, "newest": 4}\n\n');
+            }
+            if (path === "/api/v1/devices")
+                return answer(res, 200, {
+                    devices: [{ id: "t4", name: "NVIDIA T4", class: "gpu" }],
+                });
+            if (path === "/api/v1/predict")
+                return answer(res, 200, {
+                    devices: [
+                        {
+                            name: "t4",
+                            precision: "fp32",
+                            latency_ms: 1.5,
+                            latency_low_ms: 1,
+                            latency_high_ms: 2,
+                        },
                     ],
                 });
             if (path === "/api/v1/trend")
                 return answer(res, 200, {
                     schema: "assay.trend/1",
                     model: url.searchParams.get("model"),
-                    metric: url.searchParams.get("metric"),
+                    metric: url.searchParams.get("metric") ?? "p50",
+                    title: "Median latency",
                     unit: "ms",
+                    newest: 12,
                     median: 11,
                     points: records
                         .slice(0, 3)
@@ -128,7 +152,9 @@ function mock(w, { token } = {}) {
                             verdict: "worse",
                         },
                     ],
-                    alerts: [],
+                    alerts: url.searchParams.get("alert")
+                        ? [{ verdict: "fired", expression: url.searchParams.get("alert") }]
+                        : [],
                 });
             if (path === "/api/v1/compare")
                 return answer(res, 200, {
@@ -163,17 +189,32 @@ function mock(w, { token } = {}) {
                 url: `http://127.0.0.1:${server.address().port}/`,
                 asked,
                 records,
-                stop: () => server.close(),
+                tell: (total) =>
+                    streams.forEach((r) =>
+                        r.write(
+                            `event: records\ndata: {"total": ${total}, "newest": ${total}}\n\n`,
+                        ),
+                    ),
+                stop: () => {
+                    streams.forEach((r) => r.end());
+                    server.close();
+                },
             }),
         ),
     );
 }
 
+const go = async (page, place) => {
+    await page.evaluate((p) => {
+        location.hash = `#/${p}`;
+    }, place);
+    await at(page, place || "overview");
+};
 const at = (page, place) => page.waitForSelector(`html[data-place="${place}"]`);
 
 test("dashboard: the records, searched and filtered", async (w) => {
     const s = await mock(w);
-    const page = await w.page(s.url);
+    const page = await w.page(s.url + "#/records");
     await at(page, "records");
     assert.equal(await page.locator("#records tbody tr").count(), 4);
     assert.match(await page.locator("#records").textContent(), /<b>evil<\/b>/);
@@ -187,6 +228,77 @@ test("dashboard: the records, searched and filtered", async (w) => {
     await page.locator("label:has-text('Model') select").selectOption("resnet18");
     await page.waitForFunction(() => document.querySelectorAll("#records tbody tr").length === 3);
     await noOverflow(page);
+    quiet(page);
+    s.stop();
+});
+
+test("dashboard: the overview has a card per model and follows the history", async (w) => {
+    const s = await mock(w);
+    const page = await w.page(s.url);
+    await at(page, "overview");
+    assert.equal(await page.locator(".model-card").count(), 2);
+    const card = page.locator('.model-card[data-model="resnet18"]');
+    assert.equal(await card.locator(".spark-line").getAttribute("data-points"), "3");
+    assert.match(
+        await card.textContent(),
+        /12\.00?\sms.*worse than its median.*1\.14×.*#3.*h.*3, newest/s,
+    );
+    assert.equal(await page.locator(".model-card b").count(), 0);
+    assert.equal(
+        s.asked.filter((a) => a.path === "/api/v1/trend" && a.query.alert)[0].query.alert,
+        "p50 > 1.1x median(90d)",
+    );
+    s.records.push({ ...s.records[0], id: 5, model: "another" });
+    s.tell(5);
+    await page.waitForSelector("html[data-changes='1']");
+    await page.waitForFunction(() =>
+        /5 records|4 records/.test(document.querySelector(".top").textContent),
+    );
+    await page.getByRole("link", { name: "resnet18", exact: true }).click();
+    await at(page, "trend/resnet18");
+    quiet(page);
+    s.stop();
+});
+
+test("dashboard: records are sorted, and columns chosen", async (w) => {
+    const s = await mock(w);
+    const page = await w.page(s.url + "#/records");
+    await at(page, "records");
+    const ids = () =>
+        page.evaluate(() =>
+            [...document.querySelectorAll("#records tbody tr")].map((r) =>
+                Number(r.dataset.record),
+            ),
+        );
+    await page.getByRole("button", { name: "Median" }).click();
+    await page.waitForSelector("#records th[aria-sort='ascending']:has-text('Median')");
+    assert.deepEqual(await ids(), [1, 2, 3, 4]);
+    await page.getByRole("button", { name: "Median" }).click();
+    await page.waitForSelector("#records th[aria-sort='descending']:has-text('Median')");
+    assert.deepEqual(await ids(), [4, 3, 2, 1]);
+    await page.getByText("Columns", { exact: true }).click();
+    await page.locator(".column-choice").getByLabel("Host").uncheck();
+    await page.waitForFunction(
+        () => !/Host/.test(document.querySelector("#records thead").textContent),
+    );
+    await page.reload();
+    await at(page, "records");
+    assert.ok(!/Host/.test(await page.locator("#records thead").textContent()), "it stays so");
+    quiet(page);
+    s.stop();
+});
+
+test("dashboard: models and devices, measured or predicted", async (w) => {
+    const s = await mock(w);
+    const page = await w.page(s.url + "#/devices");
+    await at(page, "devices");
+    const row = page.locator("#matrix tbody tr").first();
+    assert.equal(await row.locator("[data-kind='measured'] a").getAttribute("href"), "#/record/1");
+    assert.match(
+        await row.locator("[data-kind='predicted']").textContent(),
+        /≈ 1\.50*\sms.*predicted/,
+    );
+    assert.equal(s.asked.filter((a) => a.path === "/api/v1/predict")[0].query.hardware, "t4");
     quiet(page);
     s.stop();
 });
@@ -213,7 +325,7 @@ test("dashboard: one record, its tags, deleted", async (w) => {
 
 test("dashboard: compare what is selected", async (w) => {
     const s = await mock(w);
-    const page = await w.page(s.url);
+    const page = await w.page(s.url + "#/records");
     await at(page, "records");
     assert.ok(await page.getByRole("button", { name: "Compare" }).isDisabled());
     for (const id of [1, 2, 3]) await page.getByLabel(`Select record ${id},`).check();
@@ -291,12 +403,12 @@ test("dashboard: the token, from the address or asked for", async (w) => {
     await page.waitForSelector(".banner.poor");
     await page.locator("#token input").fill("s3cret");
     await page.getByRole("button", { name: "Go on" }).click();
-    await page.waitForSelector("#records");
+    await page.waitForSelector("#overview");
     await w.closeAll();
     page = await w.page(s.url + "#token=s3cret");
-    await page.waitForSelector("#records");
+    await page.waitForSelector("#overview");
     assert.ok(!page.url().includes("s3cret"), "the token leaves the address");
-    assert.equal(s.asked.pop().auth, "Bearer s3cret");
+    for (const a of s.asked.slice(-3)) assert.equal(a.auth, "Bearer s3cret");
     quiet(page);
     s.stop();
 });
@@ -307,14 +419,54 @@ test("dashboard: behind a path, on a phone, in the dark", async (w) => {
         viewport: { width: 390, height: 800 },
         colorScheme: "dark",
     });
-    await at(page, "records");
+    await at(page, "overview");
     await noOverflow(page);
+    for (const place of ["records", "trend", "devices", "add"]) {
+        await go(page, place);
+        await noOverflow(page);
+    }
+    await go(page, "records");
+    // The model and its main numbers are on the screen.
+    for (const name of ["Model", "Median", "MACs"]) {
+        const box = await page.locator(`#records th:has-text("${name}")`).boundingBox();
+        assert.ok(box && box.x + box.width <= 390, `${name} is visible`);
+    }
     quiet(page);
     s.stop();
     await w.closeAll();
 });
 
+test("dashboard: axe finds no serious fault", async (w) => {
+    if (!existsSync(axe))
+        return console.log("      skipped: axe-core is not installed (tools/web install --test)");
+    const looks = [
+        ["", "light"],
+        ["records", "light"],
+        ["devices", "dark"],
+    ];
+    const s = await mock(w);
+    for (const [place, colorScheme] of looks) {
+        const page = await w.page(s.url + `#/${place}`, { colorScheme, bypassCSP: true });
+        await at(page, place || "overview");
+        assert.deepEqual(await seriousFaults(page), [], `${place} ${colorScheme}`);
+        await w.closeAll();
+    }
+    s.stop();
+});
+
 // ---- the real one ----
+
+// A small model of each format that is complete in one file: seeds of the fuzz targets.
+const modelFiles = [
+    "safetensors/plain",
+    "gguf/qwen3",
+    "tflite/float.tflite",
+    "ncnn/net.param",
+    "coreml/net.mlmodel",
+    "keras/tiny.h5",
+    "torch/module.pt",
+    "openvino/net.xml",
+].map((name) => join(root, `tests/fuzz/corpus/fuzz_${name}`));
 
 function serve(w, ...options) {
     const binary = join(dirname(w.program), "assay-serve");
@@ -341,16 +493,13 @@ test("assay-serve: upload, list, open, compare, trend, tag, delete, model", asyn
     if (!s) return console.log("      assay-serve is not built: left out");
     try {
         const page = await w.page(s.url);
-        await at(page, "records");
+        await at(page, "overview");
         await page.waitForSelector(".empty");
         for (const name of ["one", "two"]) {
             const doc = measured();
             doc.latency.p50 += name === "two" ? 1 : 0;
             writeFileSync(w.path(`${name}.json`), JSON.stringify(doc));
-            await page.evaluate(() => {
-                location.hash = "#/";
-            });
-            await at(page, "records");
+            await go(page, "records");
             await page.evaluate(() => {
                 location.hash = "#/add";
             });
@@ -363,9 +512,7 @@ test("assay-serve: upload, list, open, compare, trend, tag, delete, model", asyn
                 await page.locator("main").textContent(),
             );
         }
-        await page.evaluate(() => {
-            location.hash = "#/";
-        });
+        await go(page, "records");
         await page.waitForSelector("#records");
         assert.equal(await page.locator("#records tbody tr").count(), 2);
         await page.locator("#records a").first().click();
@@ -406,6 +553,51 @@ test("assay-serve: upload, list, open, compare, trend, tag, delete, model", asyn
     }
 });
 
+// Every format that is complete in one file; what is saved is in the overview, with the static
+// metric in its trend.
+test("assay-serve: models of every format, saved, another; static trends; live", async (w) => {
+    const s = await serve(w, "--db", w.path("formats.db"));
+    if (!s) return console.log("      assay-serve is not built: left out");
+    try {
+        w.assay("export", "lenet", "-q", "-o", "net.onnx");
+        const page = await w.page(s.url + "#/add");
+        await at(page, "add");
+        const files = [w.path("net.onnx"), ...modelFiles];
+        for (const file of files) {
+            await page.setInputFiles("#file", file);
+            await page.waitForSelector("button:text-is('Save to history'), .banner[role='alert']");
+            assert.equal(
+                await page.locator(".banner.poor[role='alert']").count(),
+                0,
+                `${file}: ${await page.locator("main").textContent()}`,
+            );
+            await page.getByRole("button", { name: "Save to history" }).click();
+            await page.waitForSelector(".banner.good:has-text('Added as record')");
+            await page.getByRole("button", { name: "Add another" }).click();
+            await page.waitForSelector(".drop");
+        }
+        await go(page, "");
+        await page.waitForSelector("#overview");
+        assert.equal(await page.locator(".model-card").count(), files.length);
+        assert.equal(await page.locator(".model-card .spark-line").count(), files.length);
+        await go(page, "trend/net.onnx/p50");
+        assert.match(await page.locator("main").textContent(), /Shown: .*MACs/);
+        assert.equal((await series(page, "trend"))[0].values[0][1], w.json("lenet").total_macs);
+        page.troubles = page.troubles.filter((t) => !/400/.test(t));
+        // Somebody else writes.
+        await go(page, "");
+        await page.waitForSelector("#overview");
+        w.assay("resnet18", "-q", "--save", "--db", "formats.db");
+        await page.waitForSelector('.model-card[data-model="resnet18"]');
+        await go(page, "devices");
+        const row = page.locator("#matrix tr:has-text('resnet18')");
+        await row.locator("[data-kind='predicted']").first().waitFor();
+        quiet(page);
+    } finally {
+        s.stop();
+    }
+});
+
 // As from another machine: the page comes without the token, asks for it, and sends it with
 // everything.
 test("assay-serve: the token is asked for, then lists, uploads and links work", async (w) => {
@@ -439,10 +631,10 @@ test("assay-serve: the token is asked for, then lists, uploads and links work", 
         await page.waitForSelector("#latency-series");
         // A cookie from ?token=, then a link to a record in a tab that was never asked.
         page = await w.page(`${s.url}?token=${token}`);
-        await page.waitForSelector("#records");
+        await page.waitForSelector("#overview");
         assert.ok(!page.url().includes(token), "the token leaves the address");
         page = await w.page(`${s.url}#token=${token}`);
-        await page.waitForSelector("#records");
+        await page.waitForSelector("#overview");
     } finally {
         s.stop();
     }

@@ -3,7 +3,18 @@ import assert from "node:assert/strict";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { measured } from "./documents.mjs";
-import { local, noHoles, noOverflow, quiet, root, scrollThrough, series, test } from "./lib.mjs";
+import {
+    axe,
+    local,
+    noHoles,
+    noOverflow,
+    quiet,
+    root,
+    scrollThrough,
+    series,
+    seriousFaults,
+    test,
+} from "./lib.mjs";
 
 const evil = "<img src=x onerror=alert(1)>";
 
@@ -375,8 +386,6 @@ test("the conclusion is first, and that of the JSON", async (w) => {
 
 // ---- accessibility ----
 
-const axe = join(root, "web/node_modules/axe-core/axe.min.js");
-
 test("axe finds no serious fault", async (w) => {
     if (!existsSync(axe)) {
         console.log("      skipped: axe-core is not installed (tools/web install --test)");
@@ -392,20 +401,8 @@ test("axe finds no serious fault", async (w) => {
     ];
     for (const [path, colorScheme] of looks) {
         const page = await w.page(path, { colorScheme, bypassCSP: true });
-        await page.addScriptTag({ path: axe });
         await scrollThrough(page, 600);
-        const found = await page.evaluate(async () => {
-            const { violations } = await window.axe.run(document);
-            return violations
-                .filter((v) => ["serious", "critical"].includes(v.impact))
-                .map(
-                    (v) =>
-                        `${v.id}: ${v.nodes
-                            .slice(0, 3)
-                            .map((n) => n.html.slice(0, 160))
-                            .join(" | ")}`,
-                );
-        });
+        const found = await seriousFaults(page);
         assert.deepEqual(found, [], `${path}, ${colorScheme}`);
         await w.closeAll();
     }

@@ -177,3 +177,19 @@ export const noOverflow = async (page) => {
     const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     if (over > 0) throw new Error(`the page is ${over} px wider than the window`);
 };
+
+// ---- accessibility ----
+
+export const axe = join(root, "web/node_modules/axe-core/axe.min.js");
+
+// What axe finds to be serious; of a page without its content policy.
+export async function seriousFaults(page) {
+    await page.addScriptTag({ path: axe });
+    return page.evaluate(async () => {
+        const { violations } = await window.axe.run(document);
+        const html = (v) => v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160));
+        return violations
+            .filter((v) => ["serious", "critical"].includes(v.impact))
+            .map((v) => `${v.id}: ${html(v).join(" | ")}`);
+    });
+}

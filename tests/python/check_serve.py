@@ -37,6 +37,46 @@ from serving import (
 )
 
 
+def next_event(r: http.client.HTTPResponse) -> Any:
+    """The data of the next event; comments are passed over."""
+    while True:
+        line = r.readline()
+        if not line:
+            return None
+        if line.startswith(b"data: "):
+            return json.loads(line[6:])
+
+
+def check_events(s: Server) -> None:
+    """A client is told of the records that there are, and of those that others write."""
+    c = http.client.HTTPConnection("127.0.0.1", s.port, timeout=PATIENCE_S)
+    c.request("GET", "/api/v1/events")
+    r = c.getresponse()
+    first = next_event(r)
+    check("stream of events", r.status == 200 and r.headers["Content-Type"] == "text/event-stream")
+    check("first event", first["total"] == s.json("/api/v1/records")[1]["total"])
+    db = os.path.join(folder, "history.db")
+    subprocess.run([assay, "lenet", "-q", "--save", "--db", db], check=True, env=environment)
+    second = next_event(r)
+    check("event of another writer", second["total"] == first["total"] + 1, second)
+    check("newest of it", second["newest"] > first["newest"])
+    c.close()
+
+
+def check_predictions(s: Server) -> None:
+    status, devices = s.json("/api/v1/devices")
+    check("devices", status == 200 and any(d["id"] == "t4" for d in devices["devices"]))
+    status, said = s.json("/api/v1/predict?model=resnet18&hardware=t4,a100-80")
+    check("predictions", [d["name"] for d in said["devices"]] == ["t4", "a100-80"], said)
+    check("interval", said["devices"][0]["latency_low_ms"] < said["devices"][0]["latency_high_ms"])
+    status, said = s.json("/api/v1/predict?model=/etc/passwd&hardware=t4")
+    check("no file is opened", status == 200 and said["devices"] == [])
+    for wrong in ("", "nosuch", "this", "/etc/passwd", "t4,", ",".join(["t4"] * 17)):
+        quoted = urllib.parse.quote(wrong)
+        status = s.ask("GET", f"/api/v1/predict?model=resnet18&hardware={quoted}")[0]
+        check(f"hardware '{wrong[:20]}'", status == 400, status)
+
+
 def pipeline() -> Dict[str, Any]:
     return {
         "schema": "assay.pipeline/1",
@@ -198,7 +238,11 @@ def check_api(s: Server) -> None:
     )
     check("kept profile", status == 201 and s.ask("GET", headers["Location"])[0] == 200)
     check("openapi", s.json("/openapi.json")[1] == api)
+    check_events(s)
+    check_predictions(s)
     for path, methods in api["paths"].items():
+        if path == "/api/v1/events":
+            continue  # does not end
         for method in set(methods) - {"parameters"}:
             status = s.ask(
                 method.upper(), path.replace("{id}", "999"), "" if method == "post" else None

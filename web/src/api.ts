@@ -97,7 +97,15 @@ function post(body: BodyInit, type = "application/json"): RequestInit {
     return { method: "POST", body, headers: { "Content-Type": type } };
 }
 
-function query(q: Query & { metric?: string; name?: string }): string {
+type Asked = Query & {
+    metric?: string;
+    name?: string;
+    alert?: string;
+    hardware?: string;
+    precision?: string;
+};
+
+function query(q: Asked): string {
     const given = Object.entries(q).filter(([, v]) => v !== undefined && v !== "");
     return new URLSearchParams(given.map(([k, v]) => [k, String(v)])).toString();
 }
@@ -111,13 +119,33 @@ export interface Viewed {
     view: View | null;
 }
 
+export interface DeviceRow {
+    id: string;
+    name: string;
+    class: string;
+}
+export interface Prediction {
+    name: string;
+    precision: string;
+    latency_ms: number | null;
+    latency_low_ms: number | null;
+    latency_high_ms: number | null;
+}
+
 export const api = {
     records: (q: Query) =>
         get<{ total: number; records: HistoryRecord[] }>(`api/v1/records?${query(q)}`),
     record: (id: Id) => get<Viewed>(`api/v1/records/${plain(id)}?view=1`),
     models: () => get<Models>("api/v1/models"),
-    trend: (model: string, metric: string) =>
-        get<Trend>(`api/v1/trend?${query({ model, metric })}`),
+    // Without a metric: the main one of the records.
+    trend: (model: string, metric = "", alert = "") =>
+        get<Trend>(`api/v1/trend?${query({ model, metric, alert })}`),
+    devices: () => get<{ devices: DeviceRow[] }>("api/v1/devices"),
+    predict: (model: string, hardware: string[], precision: string) =>
+        get<{ devices: Prediction[] }>(
+            `api/v1/predict?${query({ model, hardware: hardware.join(","), precision })}`,
+        ),
+    events: (signal: AbortSignal) => ask("api/v1/events", { signal }),
     compare: (ids: Id[]) => get<Comparison>(`api/v1/compare?ids=${ids.map(plain).join(",")}`),
     addRecord: (body: Blob) => get<{ id: number }>("api/v1/records", post(body)),
     addModel: (name: string, body: Blob) =>
@@ -125,6 +153,12 @@ export const api = {
             `api/v1/profile?view=1&${query({ name })}`,
             post(body, "application/octet-stream"),
         ),
+    // The number of the record.
+    saveModel: async (name: string, body: Blob) => {
+        const path = `api/v1/profile?save=1&${query({ name })}`;
+        const answer = await ask(path, post(body, "application/octet-stream"));
+        return Number(/\d+$/.exec(answer.headers.get("Location") ?? "")?.[0] ?? 0);
+    },
     tags: (id: number, add: string[], remove: string[]) =>
         ask(`api/v1/records/${id}/tags`, post(JSON.stringify({ add, remove }))),
     remove: (id: number) => ask(`api/v1/records/${id}`, { method: "DELETE" }),

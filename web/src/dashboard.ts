@@ -2,6 +2,9 @@
 import { Failure, takeToken } from "./api";
 import { addPage } from "./dashboard/add";
 import { hrefOf, link, trouble } from "./dashboard/links";
+import { whileLive } from "./dashboard/live";
+import { matrixPage } from "./dashboard/matrix";
+import { overviewPage } from "./dashboard/overview";
 import { comparePage, recordPage } from "./dashboard/record";
 import { recordsPage } from "./dashboard/records";
 import type { State } from "./dashboard/state";
@@ -15,9 +18,11 @@ async function pageAt(s: State, path: string): Promise<Page> {
     const [what, a, b] = path.split("/").map((p) => decodeURIComponent(p));
     if (what === "record" && a) return recordPage(s, Number(a));
     if (what === "compare" && a) return comparePage(s, a.split(",").filter(Boolean));
-    if (what === "trend") return trendPage(a ?? "", b || "p50");
+    if (what === "trend") return trendPage(a ?? "", b ?? "");
     if (what === "add") return addPage(s);
-    return recordsPage(s);
+    if (what === "devices") return matrixPage();
+    if (what === "records") return recordsPage(s);
+    return overviewPage();
 }
 
 function failurePage(s: State, error: unknown): Page {
@@ -25,7 +30,7 @@ function failurePage(s: State, error: unknown): Page {
     return {
         title: "Not found",
         nav: false,
-        sections: [trouble(error), h("p", null, link("", "Back to the records"))],
+        sections: [trouble(error), h("p", null, link("", "Back to the overview"))],
     };
 }
 
@@ -43,12 +48,31 @@ async function go(s: State): Promise<void> {
     const page = await pageAt(s, path).catch((error) => failurePage(s, error));
     if (turn !== s.turn) return; // the reader went on
     s.frame.show(page);
-    document.documentElement.dataset.place = path || "records";
+    s.live ??= whileLive(() => changed(s));
+    document.documentElement.dataset.place = path || "overview";
+}
+
+// What shows the history is asked for again when records come or go; a reader who types or has
+// chosen something is not interrupted, and a page that was added to or opened stays.
+const following = new Set(["", "records", "trend", "devices"]);
+function changed(s: State): void {
+    const path = location.hash.replace(/^#\/?/, "");
+    document.documentElement.dataset.changes = String(
+        Number(document.documentElement.dataset.changes ?? 0) + 1,
+    );
+    const busy = document.activeElement?.closest("input, select, dialog") || s.selected.size > 0;
+    if (following.has(path.split("/")[0]) && !busy) void go(s);
 }
 
 export function startDashboard(app: HTMLElement, envelope: Envelope): void {
     takeToken();
-    const links = [link("", "Records"), link("trend", "Trends"), link("add", "Add")];
+    const links = [
+        link("", "Overview"),
+        link("records", "Records"),
+        link("trend", "Trends"),
+        link("devices", "Devices"),
+        link("add", "Add"),
+    ];
     const frame = shell(envelope.tool, [
         link("", "assay", { class: "wordmark" }),
         h("nav", { class: "dash-nav no-print", "aria-label": "Places" }, links),

@@ -3,28 +3,50 @@ import { api } from "../api";
 import { clear, h, type Child } from "../dom";
 import { keepView, pageOf } from "../report";
 import type { Page } from "../shell";
-import { link, linkButton, trouble } from "./links";
+import { button } from "../ui";
+import { link, trouble } from "./links";
 import type { State } from "./state";
+
+const added = (id: number): HTMLElement =>
+    h("p", { class: "banner good" }, "Added as record ", link(`record/${id}`, `#${id}`), ".");
 
 async function addResult(file: File): Promise<Child> {
     const { id } = await api.addRecord(file);
-    return h(
-        "p",
-        { class: "banner good" },
-        "Added as record ",
-        link(`record/${id}`, `#${id}`),
-        ".",
-    );
+    return added(id);
+}
+
+// Analyses it once more at the server, which stores what it finds itself: nothing passes through
+// the page.
+function saveButton(file: File, status: HTMLElement): HTMLElement {
+    const press = async () => {
+        made.disabled = true;
+        try {
+            clear(status, added(await api.saveModel(file.name, file)));
+        } catch (error) {
+            made.disabled = false;
+            clear(status, trouble(error));
+        }
+    };
+    const made = button("Save to history", () => void press(), "small main");
+    return made;
 }
 
 async function showModel(s: State, file: File): Promise<void> {
     const { document, view } = await api.addModel(file.name, file);
     const page = pageOf(keepView(document, view), s.shown);
+    const status = h("div", { role: "status", "aria-live": "polite" });
     s.frame.show({
         ...page,
         under: [page.under, " · not saved"],
-        actions: linkButton("add", "Another"),
+        actions: [saveButton(file, status), button("Add another", () => s.frame.show(addPage(s)))],
+        sections: [status, ...page.sections],
     });
+}
+
+// A result has its schema in front; any other JSON is a model.
+async function isResult(file: File): Promise<boolean> {
+    if (!/\.json$/i.test(file.name)) return false;
+    return /"schema"\s*:\s*"assay\./.test(await file.slice(0, 4096).text());
 }
 
 function fileInput(take: (file: File) => void): HTMLInputElement {
@@ -32,7 +54,6 @@ function fileInput(take: (file: File) => void): HTMLInputElement {
         type: "file",
         id: "file",
         class: "hidden",
-        accept: ".json,.onnx,.safetensors,.gguf",
         onchange: () => {
             const file = input.files?.[0];
             if (file) take(file);
@@ -43,8 +64,9 @@ function fileInput(take: (file: File) => void): HTMLInputElement {
 
 function dropZone(take: (file: File) => void): HTMLElement {
     const what =
-        "A result (.json) joins the history. A model (.onnx, .safetensors, .gguf) is analysed " +
-        "and shown; it is neither run nor stored.";
+        "A result (.json) joins the history. A model is analysed and shown; it is not run. ONNX, " +
+        "safetensors, GGUF, TFLite, PyTorch, Keras, OpenVINO (.xml), NCNN (.param), Core ML " +
+        "(.mlmodel) and every other format that is complete in one file.";
     const choose = h("label", { class: "button", for: "file" }, "choose one");
     const drop = h(
         "div",
@@ -71,7 +93,7 @@ export function addPage(s: State): Page {
     const take = async (file: File) => {
         clear(status, h("p", { class: "banner" }, `Reading ${file.name} …`));
         try {
-            if (/\.json$/i.test(file.name)) clear(status, await addResult(file));
+            if (await isResult(file)) clear(status, await addResult(file));
             else await showModel(s, file);
         } catch (error) {
             clear(status, trouble(error));

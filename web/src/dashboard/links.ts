@@ -1,5 +1,6 @@
 // Places of the dashboard are in the fragment of the address:
-//   #/  the records  #/record/7     #/compare/1,2,3     #/trend/MODEL/METRIC     #/add
+//   #/  the overview     #/records     #/devices     #/record/7     #/compare/1,2,3
+//   #/trend/MODEL/METRIC     #/add
 import { h, type Attributes, type Child } from "../dom";
 import { alert } from "../ui";
 

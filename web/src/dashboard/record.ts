@@ -46,7 +46,7 @@ function tagsOf(id: number, record: HistoryRecord | undefined, again: () => void
 function deleteButton(id: number): HTMLElement {
     const gone = () => {
         dialog.close();
-        goTo("");
+        goTo("records");
     };
     const remove = () => void api.remove(id).then(gone, (e) => dialog.append(trouble(e)));
     const dialog: HTMLDialogElement = h(
@@ -87,8 +87,7 @@ export async function recordPage(s: State, id: number): Promise<Page> {
     const doc = await open(id);
     const page = pageOf(doc, s.shown);
     const record = await rowOf(id, String(doc.model ?? ""));
-    const trend =
-        isProfile(doc) && linkButton(`trend/${encodeURIComponent(nameOf(doc))}/p50`, "Trend");
+    const trend = isProfile(doc) && linkButton(`trend/${encodeURIComponent(nameOf(doc))}`, "Trend");
     return {
         ...page,
         actions: [trend, deleteButton(id)],

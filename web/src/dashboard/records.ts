@@ -4,38 +4,172 @@ import { clear, h, type Child } from "../dom";
 import * as f from "../format";
 import type { Page } from "../shell";
 import type { HistoryRecord } from "../types";
-import { button, code, empty, field, filter, headRow } from "../ui";
+import { button, code, empty, field, filter, soft } from "../ui";
 import { goTo, link, trouble } from "./links";
 import type { State } from "./state";
 
-// ---- the table ----
+// ---- the columns ----
 
 interface RecordColumn {
     name: string;
     number?: boolean;
     text: (r: HistoryRecord) => Child;
+    by: (r: HistoryRecord) => string | number | null; // what it is sorted by
+    small?: boolean; // also shown on a phone
 }
-const words = (name: string, text: (r: HistoryRecord) => Child): RecordColumn => ({ name, text });
-const numbers = (name: string, text: (r: HistoryRecord) => Child): RecordColumn => ({
+type By = RecordColumn["by"];
+const words = (name: string, by: By, text: RecordColumn["text"]): RecordColumn => ({
     name,
+    by,
+    text,
+});
+const figures = (name: string, by: By, text: RecordColumn["text"]): RecordColumn => ({
+    name,
+    by,
     text,
     number: true,
 });
+const small = (c: RecordColumn): RecordColumn => ({ ...c, small: true });
 const columns: RecordColumn[] = [
-    numbers("Record", (r) => link(`record/${r.id}`, `#${r.id}`)),
-    words("Model", (r) => link(`record/${r.id}`, f.clip(r.model ?? "", 60))),
-    words("When", (r) => f.day(r.created)),
-    words("Precision", (r) => r.precision ?? f.DASH),
-    numbers("Batch", (r) => f.whole(r.batch)),
-    numbers("Median", (r) => f.ms(r.p50_ms)),
-    numbers("p95", (r) => f.ms(r.p95_ms)),
-    numbers("Samples/s", (r) => f.rate(r.throughput)),
-    numbers("Memory", (r) => f.bytes(r.memory_bytes)),
-    numbers("MACs", (r) => f.si(r.macs)),
-    numbers("Parameters", (r) => f.si(r.parameters)),
-    words("Host", (r) => f.clip(r.host ?? "", 24)),
-    words("Tags", (r) => (r.tags ?? []).map((t) => h("span", { class: "tag" }, t))),
+    small(
+        figures(
+            "Record",
+            (r) => r.id,
+            (r) => link(`record/${r.id}`, `#${r.id}`),
+        ),
+    ),
+    small(
+        words(
+            "Model",
+            (r) => r.model,
+            (r) => link(`record/${r.id}`, f.clip(r.model ?? "", 60)),
+        ),
+    ),
+    small(
+        words(
+            "When",
+            (r) => r.created,
+            (r) => f.day(r.created),
+        ),
+    ),
+    words(
+        "Precision",
+        (r) => r.precision,
+        (r) => r.precision ?? f.DASH,
+    ),
+    figures(
+        "Batch",
+        (r) => r.batch,
+        (r) => f.whole(r.batch),
+    ),
+    small(
+        figures(
+            "Median",
+            (r) => r.p50_ms,
+            (r) => f.ms(r.p50_ms),
+        ),
+    ),
+    figures(
+        "p95",
+        (r) => r.p95_ms,
+        (r) => f.ms(r.p95_ms),
+    ),
+    figures(
+        "Samples/s",
+        (r) => r.throughput,
+        (r) => f.rate(r.throughput),
+    ),
+    figures(
+        "Memory",
+        (r) => r.memory_bytes,
+        (r) => f.bytes(r.memory_bytes),
+    ),
+    small(
+        figures(
+            "MACs",
+            (r) => r.macs,
+            (r) => f.si(r.macs),
+        ),
+    ),
+    figures(
+        "Parameters",
+        (r) => r.parameters,
+        (r) => f.si(r.parameters),
+    ),
+    words(
+        "Host",
+        (r) => r.host,
+        (r) => f.clip(r.host ?? "", 24),
+    ),
+    words(
+        "Tags",
+        (r) => (r.tags ?? []).join(" "),
+        (r) => (r.tags ?? []).map((t) => h("span", { class: "tag" }, t)),
+    ),
 ];
+
+// Which are hidden stays with the browser.
+const HIDDEN = "assay-hidden-columns";
+function hiddenColumns(): Set<string> {
+    try {
+        return new Set((localStorage.getItem(HIDDEN) ?? "").split(",").filter(Boolean));
+    } catch {
+        return new Set();
+    }
+}
+function hideColumns(names: Set<string>): void {
+    try {
+        localStorage.setItem(HIDDEN, [...names].join(","));
+    } catch {
+        /* for this page only, then */
+    }
+}
+
+function columnChoice(hidden: Set<string>, changed: () => void): HTMLElement {
+    const line = (c: RecordColumn) => {
+        const box: HTMLInputElement = h("input", {
+            type: "checkbox",
+            checked: !hidden.has(c.name),
+            onchange: () => {
+                if (box.checked) hidden.delete(c.name);
+                else hidden.add(c.name);
+                hideColumns(hidden);
+                changed();
+            },
+        });
+        return h("label", null, box, " ", c.name);
+    };
+    const chosen = columns.filter((c) => c.name !== "Record" && c.name !== "Model");
+    return h(
+        "details",
+        { class: "column-choice" },
+        h("summary", null, "Columns"),
+        h("div", { class: "card" }, chosen.map(line)),
+    );
+}
+
+// ---- sorting ----
+
+interface Order {
+    column: string;
+    down: boolean;
+}
+const NEWEST: Order = { column: "Record", down: true }; // as the server lists them
+
+// What is unknown comes last in both directions.
+export function sorted(records: HistoryRecord[], order: Order): HistoryRecord[] {
+    const by = columns.find((c) => c.name === order.column)?.by ?? ((r: HistoryRecord) => r.id);
+    const compare = (a: string | number, b: string | number) =>
+        typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b));
+    return [...records].sort((x, y) => {
+        const [a, b] = [by(x), by(y)];
+        if (a === null || a === "" || b === null || b === "")
+            return Number(a === null || a === "") - Number(b === null || b === "");
+        return order.down ? compare(b, a) : compare(a, b);
+    });
+}
+
+// ---- the table ----
 
 function checkbox(
     selected: Map<number, string>,
@@ -55,13 +189,44 @@ function checkbox(
     return box;
 }
 
-function recordsTable(s: State, list: HistoryRecord[], changed: () => void): HTMLElement {
-    const all = [words("", (r) => checkbox(s.selected, r, changed)), ...columns];
+function headCell(c: RecordColumn, order: Order, sort: (name: string) => void): HTMLElement {
+    const mine = order.column === c.name;
+    const how = mine ? (order.down ? "descending" : "ascending") : null;
+    return h(
+        "th",
+        {
+            scope: "col",
+            class: [c.number && "number", !c.small && "wide"].filter(Boolean).join(" "),
+            "aria-sort": how,
+        },
+        h("button", { type: "button", class: "sort", onclick: () => sort(c.name) }, c.name),
+    );
+}
+
+interface Shown {
+    columns: RecordColumn[];
+    order: Order;
+    sort: (name: string) => void;
+}
+
+function recordsTable(
+    s: State,
+    list: HistoryRecord[],
+    changed: () => void,
+    shown: Shown,
+): HTMLElement {
     const row = (r: HistoryRecord) =>
         h(
             "tr",
             { "data-record": r.id },
-            all.map((c) => h("td", { class: c.number && "number" }, c.text(r))),
+            h("td", null, checkbox(s.selected, r, changed)),
+            shown.columns.map((c) =>
+                h(
+                    "td",
+                    { class: [c.number && "number", !c.small && "wide"].filter(Boolean).join(" ") },
+                    c.text(r),
+                ),
+            ),
         );
     return h(
         "div",
@@ -70,7 +235,16 @@ function recordsTable(s: State, list: HistoryRecord[], changed: () => void): HTM
             "table",
             { class: "plain", id: "records" },
             h("caption", { class: "hidden" }, "Records"),
-            headRow(all),
+            h(
+                "thead",
+                null,
+                h(
+                    "tr",
+                    null,
+                    h("th", { scope: "col" }, h("span", { class: "hidden" }, "Selected")),
+                    shown.columns.map((c) => headCell(c, shown.order, shown.sort)),
+                ),
+            ),
             h("tbody", null, list.map(row)),
         ),
     );
@@ -98,6 +272,7 @@ interface Wanted {
 }
 type Filter = "q" | "model" | "tag" | "since";
 const PAGE = 50;
+const MOST = 1000; // records that the page sorts: the newest
 const TYPING_MS = 200;
 
 class RecordList {
@@ -109,6 +284,8 @@ class RecordList {
     private readonly want: Wanted = { q: "", model: "", tag: "", since: "", offset: 0 };
     private asked = 0;
     private later = 0;
+    private order = NEWEST;
+    readonly hidden = hiddenColumns();
 
     constructor(
         private readonly s: State,
@@ -127,18 +304,45 @@ class RecordList {
         const mine = ++this.asked;
         let shown: Child;
         try {
-            const answer = await api.records({ ...this.want, limit: PAGE });
-            shown = this.show(answer.records, answer.total);
+            shown = await this.part();
         } catch (error) {
             shown = trouble(error);
         }
         if (mine === this.asked) clear(this.place, shown); // else a later question has been asked
     }
 
-    private show(records: HistoryRecord[], total: number): Child {
+    // Newest first, the server has the pages; else the newest MOST are sorted here.
+    private async part(): Promise<Child> {
+        if (this.order === NEWEST) {
+            const answer = await api.records({ ...this.want, limit: PAGE });
+            return this.show(answer.records, answer.total, answer.total);
+        }
+        const answer = await api.records({ ...this.want, offset: 0, limit: MOST });
+        const { offset } = this.want;
+        const page = sorted(answer.records, this.order).slice(offset, offset + PAGE);
+        return this.show(page, answer.records.length, answer.total);
+    }
+
+    private sort(column: string): void {
+        const down = this.order.column === column ? !this.order.down : column === "Record";
+        this.order = column === "Record" && down ? NEWEST : { column, down };
+        this.want.offset = 0;
+        void this.load();
+    }
+
+    private show(records: HistoryRecord[], total: number, all: number): Child {
         const { q, model, tag, since } = this.want;
         if (!records.length) return nothing(!!(q || model || tag || since));
-        return [recordsTable(this.s, records, this.changed), this.pages(records.length, total)];
+        const how = {
+            columns: columns.filter((c) => !this.hidden.has(c.name)),
+            order: this.order,
+            sort: (name: string) => this.sort(name),
+        };
+        return [
+            recordsTable(this.s, records, this.changed, how),
+            all > total && soft(`Sorted: the newest ${f.whole(total)} of ${f.whole(all)} records.`),
+            this.pages(records.length, total),
+        ];
     }
 
     private pages(n: number, total: number): HTMLElement {
@@ -153,9 +357,9 @@ class RecordList {
         return h(
             "div",
             { class: "pages" },
-            pageButton("Newer", -PAGE, offset === 0),
+            pageButton(this.order === NEWEST ? "Newer" : "Before", -PAGE, offset === 0),
             h("span", { class: "soft" }, range),
-            pageButton("Older", PAGE, offset + n >= total),
+            pageButton(this.order === NEWEST ? "Older" : "After", PAGE, offset + n >= total),
         );
     }
 }
@@ -191,6 +395,7 @@ function searchBar(list: RecordList, models: string[], compare: HTMLElement): HT
         filter("Model", names, (name) => list.set("model", name)),
         field("Tag", input("tag", "oninput", { type: "text", size: 10 })),
         field("Since", input("since", "onchange", { type: "date" })),
+        columnChoice(list.hidden, () => void list.load()),
         compare,
     );
 }

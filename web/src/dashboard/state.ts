@@ -9,4 +9,5 @@ export interface State {
     links: HTMLElement[];
     turn: number; // counts pages that were asked for
     reload: () => void;
+    live?: () => void; // ends the events, once they are listened to
 }

@@ -1,10 +1,10 @@
 // A metric over the records of a model.
-import { api, modelNames } from "../api";
+import { api, Failure, modelNames } from "../api";
 import { h } from "../dom";
 import * as f from "../format";
 import type { Page } from "../shell";
 import type { Trend } from "../types";
-import { cards, code, empty, section, select } from "../ui";
+import { banner, cards, code, empty, section, select } from "../ui";
 import { changesTable, formatOf, metrics, trendChart } from "../views/trend";
 import { goTo } from "./links";
 
@@ -62,15 +62,28 @@ const nothing = (): HTMLElement =>
         h("p", null, "A trend needs records of a model: ", code("assay bench resnet18 --save")),
     );
 
+// The metric that was asked for; where no record has it, the main one of the records and a
+// sentence.
+async function availableTrend(model: string, metric: string): Promise<[Trend, HTMLElement | null]> {
+    try {
+        return [await api.trend(model, metric), null];
+    } catch (error) {
+        if (!metric || (error instanceof Failure && error.status !== 400)) throw error;
+        const t = await api.trend(model);
+        const said = error instanceof Error ? error.message : "";
+        return [t, banner("fair", `Shown: ${t.title}. ${said}`)];
+    }
+}
+
 export async function trendPage(model: string, metric: string): Promise<Page> {
     const names = await modelNames();
     const now = model || names[0] || "";
     if (!now) return { title: "Trends", nav: false, sections: [nothing()] };
-    const trend = await api.trend(now, metric);
+    const [trend, said] = await availableTrend(now, metric);
     return {
         title: "Trends",
         under: "A metric over the records of a model",
         nav: false,
-        sections: [controls(names, now, metric), trendOf(now, trend)],
+        sections: [controls(names, now, trend.metric), said, trendOf(now, trend)],
     };
 }
