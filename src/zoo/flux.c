@@ -83,12 +83,12 @@ static nn_t joint_attention(nn *b, const flux *m, nn_t x, nn_t *context)
 {
     int64_t text = context->d[1], all = text + x.d[1];
     nn_push(b, "attn");
-    nn_t q = join(b, "q/cat", head(b, m, "add_q_proj", "norm_added_q", *context),
-                  head(b, m, "to_q", "norm_q", x), 2);
-    nn_t k = join(b, "k/cat", head(b, m, "add_k_proj", "norm_added_k", *context),
-                  head(b, m, "to_k", "norm_k", x), 2);
-    nn_t v = join(b, "v/cat", head(b, m, "add_v_proj", NULL, *context), head(b, m, "to_v", NULL, x),
-                  2);
+    nn_t q = head(b, m, "to_q", "norm_q", x);
+    q = join(b, "q/cat", head(b, m, "add_q_proj", "norm_added_q", *context), q, 2);
+    nn_t k = head(b, m, "to_k", "norm_k", x);
+    k = join(b, "k/cat", head(b, m, "add_k_proj", "norm_added_k", *context), k, 2);
+    nn_t v = head(b, m, "to_v", NULL, x);
+    v = join(b, "v/cat", head(b, m, "add_v_proj", NULL, *context), v, 2);
     nn_t y = attend(b, m, q, k, v);
     x = nn_linear(b, "to_out.0", nn_slice(b, "image", y, 1, text, all), m->width, true);
     *context = nn_linear(b, "to_add_out", nn_slice(b, "text", y, 1, 0, text), m->width, true);

@@ -315,7 +315,8 @@ static nn_t joined(nn *b, const char *name, nn_t x, nn_t y, const lm *m)
 static nn_t parallel_layer(nn *b, hf_text *t, nn_t x, const lm *m, int64_t i)
 {
     nn_t n = norm(b, "input_layernorm", x, m), y = self_attention(b, t, n, m, i);
-    return nn_add(b, "add_2", nn_add(b, "add_1", x, y), lm_feed_forward(b, n, m, i));
+    nn_t z = lm_feed_forward(b, n, m, i);
+    return nn_add(b, "add_2", nn_add(b, "add_1", x, y), z);
 }
 
 static nn_t layer(nn *b, hf_text *t, nn_t x, const lm *m, int64_t i)

@@ -37,12 +37,12 @@ static nn_t joint_attention(nn *b, const mmdit *m, nn_t x, nn_t *context, bool l
 {
     int64_t tokens = x.d[1], all = tokens + context->d[1];
     nn_push(b, "attn");
-    nn_t q = join(b, "q/cat", head(b, m, "to_q", "norm_q", x),
-                  head(b, m, "add_q_proj", "norm_added_q", *context));
-    nn_t k = join(b, "k/cat", head(b, m, "to_k", "norm_k", x),
-                  head(b, m, "add_k_proj", "norm_added_k", *context));
-    nn_t v = join(b, "v/cat", head(b, m, "to_v", NULL, x),
-                  head(b, m, "add_v_proj", NULL, *context));
+    nn_t q = head(b, m, "add_q_proj", "norm_added_q", *context);
+    q = join(b, "q/cat", head(b, m, "to_q", "norm_q", x), q);
+    nn_t k = head(b, m, "add_k_proj", "norm_added_k", *context);
+    k = join(b, "k/cat", head(b, m, "to_k", "norm_k", x), k);
+    nn_t v = head(b, m, "add_v_proj", NULL, *context);
+    v = join(b, "v/cat", head(b, m, "to_v", NULL, x), v);
     nn_t y = dx_attend_heads(b, q, k, v);
     x = nn_linear(b, "to_out.0", nn_slice(b, "image", y, 1, 0, tokens), m->width, true);
     if (!last)

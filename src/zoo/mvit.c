@@ -164,7 +164,8 @@ static nn_t add_positions(nn *b, nn_t scores, nn_t q, const stage *s, const int6
     nn_t h = along(b, "rel_h", "bythwc,hkc->bythwk", r, rh);
     nn_t w = along(b, "rel_w", "bythwc,wkc->bythwk", r, rw);
     nn_t t = along_time(b, r, rt);
-    nn_t all = nn_add(b, "rel_pos/add", placed(b, h, H), placed(b, w, W));
+    w = placed(b, w, W);
+    nn_t all = nn_add(b, "rel_pos/add", placed(b, h, H), w);
     all = nn_add(b, "rel_pos/add", all, placed(b, t, T));
     const int64_t flat[] = {q.d[0], q.d[1], qs[T] * qs[H] * qs[W], ks[T] * ks[H] * ks[W]};
     all = nn_reshape(b, "rel_pos/flatten", all, 4, flat);
@@ -176,7 +177,8 @@ static nn_t add_positions(nn *b, nn_t scores, nn_t q, const stage *s, const int6
 
 static nn_t add_queries(nn *b, nn_t x, nn_t q)
 {
-    nn_t sum = nn_add(b, "add_query", rest(b, "add_query/x", x), rest(b, "add_query/q", q));
+    q = rest(b, "add_query/q", q);
+    nn_t sum = nn_add(b, "add_query", rest(b, "add_query/x", x), q);
     return nn_concat(b, "add_query/cat", 2, (const nn_t[]){token(b, "add_query/token", x), sum}, 2);
 }
 

@@ -189,7 +189,8 @@ static nn_t conv_gru(nn *b, const char *name, nn_t h, nn_t x, nn_conv c)
     nn_t rx = nn_concat(b, "cat", 2, (const nn_t[]){nn_mul(b, "reset", r, h), x}, 1);
     nn_t q = gate(b, "Tanh", "convq", rx, c);
     nn_t keep = nn_binary(b, "Sub", "keep", nn_float_const(b, "one", 1.0), z);
-    return nn_leave(b, nn_add(b, "add", nn_mul(b, "old", keep, h), nn_mul(b, "new", z, q)));
+    nn_t new = nn_mul(b, "new", z, q);
+    return nn_leave(b, nn_add(b, "add", nn_mul(b, "old", keep, h), new));
 }
 
 static nn_t recurrent(nn *b, const raft *r, nn_t h, nn_t x)

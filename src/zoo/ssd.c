@@ -220,8 +220,9 @@ static void select_boxes(nn *b, const ssd *s, nn_t boxes, nn_t scores)
     int64_t k = best.index.d[2], groups = batch * classes, all = classes * k;
     nn_t index = nn_reshape(b, "index", best.index, 2, (const int64_t[]){batch, all});
     boxes = det_rows(b, boxes, index); /* [B, (C-1)*k, 4] */
+    scores = nn_reshape(b, "scores", best.scores, 2, (const int64_t[]){groups, k});
     nn_t kept = det_suppress(b, nn_reshape(b, "boxes", boxes, 3, (const int64_t[]){groups, k, 4}),
-                             nn_reshape(b, "scores", best.scores, 2, (const int64_t[]){groups, k}),
+                             scores,
                              &(det_nms){.overlap = s->overlap, .score = s->score, .most = s->most});
     best = det_best(b, nn_reshape(b, "scores", kept, 2, (const int64_t[]){batch, all}), s->most);
     nn_t labels = det_integer(b, "Add", det_integer(b, "Div", best.index, k), 1);

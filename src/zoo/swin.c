@@ -138,8 +138,8 @@ static nn_t temperature(nn *b, int64_t heads)
 
 static nn_t cosine_scores(nn *b, nn_t q, nn_t k)
 {
-    nn_t scores = nn_matmul(b, "scores", normalized(b, "q/normalize", q),
-                            nn_swap(b, "k/transpose", normalized(b, "k/normalize", k)));
+    k = nn_swap(b, "k/transpose", normalized(b, "k/normalize", k));
+    nn_t scores = nn_matmul(b, "scores", normalized(b, "q/normalize", q), k);
     return nn_mul(b, "scores/scale", scores, temperature(b, q.d[1]));
 }
 

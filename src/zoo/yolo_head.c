@@ -131,9 +131,10 @@ static nn_t turned_boxes(const yolo_layer *l, nn_t distance, nn_t angle, const p
     nn_t half = nn_scale(b, "half", nn_binary(b, "Sub", "offset", far_edge, near_edge), 0.5);
     nn_t across = nn_slice(b, "xf", half, 1, 0, 1), down = nn_slice(b, "yf", half, 1, 1, 2);
     nn_t place[2], parts[2];
-    place[0] = nn_binary(b, "Sub", "x", nn_mul(b, "xc", across, cosine),
-                         nn_mul(b, "ys", down, sine));
-    place[1] = nn_add(b, "y", nn_mul(b, "xs", across, sine), nn_mul(b, "yc", down, cosine));
+    nn_t ys = nn_mul(b, "ys", down, sine);
+    place[0] = nn_binary(b, "Sub", "x", nn_mul(b, "xc", across, cosine), ys);
+    nn_t yc = nn_mul(b, "yc", down, cosine);
+    place[1] = nn_add(b, "y", nn_mul(b, "xs", across, sine), yc);
     parts[0] = nn_add(b, "centre", nn_concat(b, "xy", 2, place, 1), p->centres);
     parts[1] = nn_add(b, "size", near_edge, far_edge);
     return nn_mul(b, "pixels", nn_concat(b, "boxes", 2, parts, 1), p->sizes);
