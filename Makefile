@@ -6,6 +6,7 @@
 #   make docs                 rewrite the pages that are made from the program's tables
 #   make generate             rewrite what is made from the field tables of results
 #   make python               the wheel of the Python package, in build/python/dist
+#   make wasm                 assay for browsers and Node: build/wasm/assay.html, build/wasm/npm (docs/browser.md)
 #   make bench | fuzz         FUZZ_SECONDS=60 TARGET=fuzz_name
 #   make fuzz-coverage        lines of each room that the corpora reach
 #   make torture              every allocation, read, write, ... fails once: minutes; ARGS="--only graph"
@@ -28,7 +29,7 @@ define BUILD
 endef
 
 .DEFAULT_GOAL = build
-.PHONY: build run quick test golden docs generate python bench fuzz fuzz-coverage torture reproducible engines install format tidy clean
+.PHONY: build run quick test golden docs generate python wasm bench fuzz fuzz-coverage torture reproducible engines install format tidy clean
 
 build:
 	@tools/setup build
@@ -72,6 +73,12 @@ python:
 	@tools/setup python
 	@tools/web install --once || true
 	@python3 bindings/python/backend/assay_build.py
+
+wasm:
+	@tools/setup wasm
+	@tools/web install --once || true
+	@JOBS=$(JOBS) tools/wasm
+	@echo "build/wasm/assay.html and build/wasm/npm"
 
 bench: build
 	@tools/setup bench

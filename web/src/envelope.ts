@@ -42,7 +42,7 @@ export interface View {
 }
 
 export interface Envelope {
-    mode: "report" | "dashboard";
+    mode: "report" | "dashboard" | "browser";
     graphs: boolean;
     details: boolean;
     tool: string;
@@ -61,17 +61,22 @@ export const shownOf = (e: Envelope): Shown => ({
     details: e.details !== false,
 });
 
-async function unpack(text: string): Promise<string> {
+// The bytes of base64 of gzip.
+export async function bytesOf(text: string): Promise<ArrayBuffer> {
     const raw = atob(text);
     const packed = new Uint8Array(raw.length);
     for (let i = 0; i < raw.length; i++) packed[i] = raw.charCodeAt(i);
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-    return new Response(stream).text();
+    return new Response(stream).arrayBuffer();
+}
+
+export async function readPacked(text: string): Promise<Envelope> {
+    return JSON.parse(new TextDecoder().decode(await bytesOf(text))) as Envelope;
 }
 
 export async function readEnvelope(): Promise<Envelope> {
     const e = document.getElementById("assay-data");
-    const envelope = JSON.parse(await unpack((e?.textContent ?? "").trim())) as Envelope;
+    const envelope = await readPacked((e?.textContent ?? "").trim());
     e?.remove(); // the text is read once; memory is better spent on charts
     return envelope;
 }

@@ -1,4 +1,6 @@
-// The page begins here: reads its data and becomes the report or the dashboard.
+// The page begins here: reads its data and becomes the report, the dashboard or assay in the
+// browser.
+import { startBrowser } from "./browser";
 import { startDashboard } from "./dashboard";
 import { h } from "./dom";
 import { readEnvelope } from "./envelope";
@@ -26,6 +28,7 @@ async function start(): Promise<void> {
     try {
         const envelope = await readEnvelope();
         if (envelope.mode === "dashboard") startDashboard(app, envelope);
+        else if (envelope.mode === "browser") await startBrowser(app, envelope);
         else startReport(app, envelope);
         document.documentElement.dataset.ready = "true";
     } catch (error) {

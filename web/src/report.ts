@@ -90,7 +90,7 @@ export function pageOfMany(
 
 // ---- the report ----
 
-function firstPage(documents: Document[], shown: Shown, go: (page: Page) => void): Page {
+export function firstPage(documents: Document[], shown: Shown, go: (page: Page) => void): Page {
     const all = flatten(documents);
     const list = all.length > 1 ? all.filter((d) => !isComparison(d)) : all;
     if (list.length > 1) return pageOfMany(list, all.find(isComparison), shown, go);

@@ -1,0 +1,117 @@
+// assay.html in Chromium: built-in models by name, files that are dropped, comparison, refusals, a
+// file of 3 GB that is read in ranges. No request leaves the page.
+import assert from "node:assert/strict";
+import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { root, start } from "../page/lib.mjs";
+
+const model = (name) => join(root, "tests/cli/models", name);
+
+async function analyse(page, act) {
+    await page.evaluate(() => delete document.documentElement.dataset.analysed);
+    await act();
+    await page.waitForSelector("html[data-analysed]");
+}
+const choose = (page, files) => analyse(page, () => page.setInputFiles("#file", files));
+const another = (page) => page.click("text=Another model");
+const shown = (page) => page.innerText("main");
+
+// GGUF with one tensor of many bytes, which are a hole in the file.
+function largeFile(path, bytes) {
+    const text = (s) => Buffer.concat([u64(s.length), Buffer.from(s)]);
+    const u32 = (v) => Buffer.from(Uint32Array.of(v).buffer);
+    const u64 = (v) => Buffer.from(BigUint64Array.of(BigInt(v)).buffer);
+    const head = Buffer.concat([
+        Buffer.from("GGUF"),
+        u32(3),
+        u64(1),
+        u64(1),
+        text("general.architecture"),
+        u32(8),
+        text("none"),
+        text("weight"),
+        u32(1),
+        u64(bytes / 4),
+        u32(0),
+        u64(0),
+    ]);
+    const data = Math.ceil(head.length / 32) * 32;
+    const fd = openSync(path, "w");
+    writeSync(fd, head);
+    ftruncateSync(fd, data + bytes);
+    closeSync(fd);
+}
+
+const tests = {
+    "a built-in model by name": async ({ page, world }) => {
+        await page.fill("input[name=model]", "resnet18");
+        await analyse(page, () => page.press("input[name=model]", "Enter"));
+        const native = world.json("resnet18");
+        assert.match(
+            await shown(page),
+            new RegExp(native.conclusion.slice(0, 30).replace(/\W/g, ".")),
+        );
+        assert.ok(await page.$("#graph"), "the graph view");
+        await another(page);
+    },
+    "a file": async ({ page }) => {
+        await choose(page, [model("quant_cnn.onnx")]);
+        assert.match(await page.innerText("h1"), /quant_cnn/);
+        await another(page);
+    },
+    "two files are compared": async ({ page }) => {
+        await choose(page, [model("quant_cnn.onnx"), model("quant_mlp.onnx")]);
+        assert.match(await page.innerText("header"), /side by side/);
+        await another(page);
+    },
+    "a file that is no model": async ({ page, world }) => {
+        const path = world.path("cut.onnx");
+        const fd = openSync(path, "w");
+        writeSync(fd, readFileSync(model("quant_cnn.onnx")).subarray(0, 300));
+        closeSync(fd);
+        await choose(page, [path]);
+        let sentence = "";
+        try {
+            world.assay("cut.onnx");
+        } catch (error) {
+            sentence = error.stderr
+                .toString()
+                .replace(/^assay: /, "")
+                .trim();
+        }
+        assert.equal((await page.innerText(".banner.poor")).trim(), sentence);
+    },
+    "names stay text": async ({ page }) => {
+        await choose(page, [model("hostile.onnx")]);
+        assert.equal(await page.evaluate(() => document.querySelectorAll("main script").length), 0);
+        await another(page);
+    },
+    "3 GB in ranges": async ({ page, world }) => {
+        const path = world.path("large.gguf");
+        largeFile(path, 3 * 2 ** 30);
+        await choose(page, [path]);
+        assert.match(await shown(page), /805[.,]3/);
+        await another(page);
+    },
+};
+
+export async function checkPage({ program, page: path, check }) {
+    const world = await start(program);
+    if (typeof world === "string") {
+        console.log(world);
+        return;
+    }
+    const page = await world.page(path);
+    for (const [name, run] of Object.entries(tests))
+        try {
+            await run({ page, world });
+            check(`page: ${name}`, true);
+        } catch (error) {
+            check(`page: ${name}`, false, String(error.stack ?? error));
+        }
+    const outside = page.requests.filter((url) => !/^(file|blob|data):/.test(url));
+    check("page: no request leaves it", !outside.length, outside.join(" "));
+    check("page: quiet", !page.troubles.length, page.troubles.join("\n"));
+    await world.closeAll();
+    await world.stop();
+}

@@ -1,0 +1,1 @@
+/* See posix.h. */
