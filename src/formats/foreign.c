@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "ir/made.h"
 
 /* ---- the model ---- */
 
@@ -160,6 +161,45 @@ ir_id foreign_slice(foreign *f, str name, const ir_tensor *as, uint64_t offset, 
     t->offset = offset;
     t->length = length;
     return own_constant(f, name, t, 0);
+}
+
+typedef struct splat {
+    ir_maker maker;
+    unsigned size;
+    uint8_t item[8];
+} splat;
+
+static assay_status make_splat(void *ctx, const ir_reader *r, uint64_t from, size_t n, void *buf,
+                               assay_error *err)
+{
+    const splat *s = ctx;
+    uint8_t *p = buf;
+    (void)r;
+    (void)err;
+    for (size_t i = 0; i < n; i++)
+        p[i] = s->item[(from + i) % s->size];
+    return ASSAY_OK;
+}
+
+bool foreign_splat(foreign *f, ir_tensor *t, const void *item)
+{
+    splat *s = ARENA_NEW(f->m->arena, splat);
+    bool small = t->size_bytes <= FOREIGN_INLINE;
+    uint8_t *bytes = small ? arena_alloc(f->m->arena, (size_t)t->size_bytes + 1) : NULL;
+    assert(ir_dtype_get(t->dtype)->bits >= 8 && ir_dtype_get(t->dtype)->bits <= 64);
+    if (!s || (small && !bytes))
+        return false;
+    s->size = ir_dtype_get(t->dtype)->bits / 8u;
+    s->maker = (ir_maker){.ctx = s, .make = make_splat};
+    memcpy(s->item, item, s->size);
+    if (!small) {
+        ir_set_maker(t, &s->maker);
+        return true;
+    }
+    make_splat(s, NULL, 0, (size_t)t->size_bytes, bytes, NULL);
+    t->storage = IR_DATA_INLINE;
+    t->bytes = bytes;
+    return true;
 }
 
 static ir_id made_constant(foreign *f, str base, const char *what, ir_tensor *t, const void *bytes)

@@ -20,7 +20,8 @@
 
 #define FOREIGN_NHWC "assay.nhwc" /* domain of the rows with channels last */
 #define FOREIGN_MS   "com.microsoft"
-enum { FOREIGN_BIG_ENDIAN = 1 }; /* ir_tensor.encoding of a slice */
+enum { FOREIGN_BIG_ENDIAN = 1 };   /* ir_tensor.encoding of a slice */
+enum { FOREIGN_INLINE = 1 << 16 }; /* bytes of a constant that is copied */
 enum { FOREIGN_OPSET = 17, FOREIGN_MAX_NODES = 1 << 20, FOREIGN_MAX_NAME = 1 << 16 };
 
 /* How format.c calls a reader. src is borrowed until it returns ASSAY_OK: then the model owns it and reads constants from
@@ -60,6 +61,9 @@ bool foreign_output(foreign *f, ir_id id);
 void foreign_count(foreign *f, uint64_t elements, uint64_t bytes);
 /* A constant of `length` bytes at `offset` of the file. */
 ir_id foreign_slice(foreign *f, str name, const ir_tensor *as, uint64_t offset, uint64_t length);
+/* Makes a tensor whose elements are all the same (`item`, copied): in memory where it is small, else made when it is read.
+ * The reader must be wrapped (ir/made.h). False: out of memory. */
+bool foreign_splat(foreign *f, ir_tensor *t, const void *item);
 /* Constants with content that the source has elsewhere; never parameters. int64 [n]; float32 [n]; a scalar of type t. */
 ir_id foreign_ints(foreign *f, str base, const char *what, const int64_t *list, uint32_t n);
 ir_id foreign_floats(foreign *f, str base, const char *what, const float *list, uint32_t n);

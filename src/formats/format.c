@@ -14,6 +14,7 @@
 #include "formats/ncnn/ncnn.h"
 #include "formats/onnx_read.h"
 #include "formats/openvino/openvino.h"
+#include "formats/stablehlo/stablehlo.h"
 #include "formats/tensorflow/tensorflow.h"
 #include "formats/tflite/tflite.h"
 #include "formats/torch/pt2.h"
@@ -102,10 +103,11 @@ static const format_row formats[] = {
              "--params_filename FILE.pdiparams --save_file model.onnx"},
     {"stablehlo", .suffix = ".mlirbc", MAGIC("ML\xefR"), .what = "an MLIR bytecode file",
      .todo = "Export the model as ONNX (jax2onnx, torch.onnx.export)."},
-    {"stablehlo", .suffix = ".mlir", .what = "an MLIR module, such as StableHLO text",
-     .todo = "Export the model as ONNX (jax2onnx, torch.onnx.export)."},
-    {"stablehlo", MAGIC("module"), .within = "stablehlo.", .what = "a StableHLO module",
-     .todo = "Export the model as ONNX (jax2onnx, torch.onnx.export)."},
+    {"stablehlo", .suffix = ".mlir", .reader = FORMAT_FOREIGN, .read = stablehlo_read},
+    {"stablehlo", MAGIC("module"), .within = "stablehlo.", .reader = FORMAT_FOREIGN,
+     .read = stablehlo_read},
+    {"stablehlo", MAGIC("module"), .within = "func.func", .reader = FORMAT_FOREIGN,
+     .read = stablehlo_read},
     {"qualcomm", .suffix = ".dlc", .what = "a Qualcomm deep learning container",
      .todo = "Use the ONNX file that it was converted from."},
     {"mxnet", .suffix = ".params", .what = "an MXNet weights file",

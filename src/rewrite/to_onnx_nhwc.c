@@ -69,10 +69,12 @@ static assay_status read_window(exporting *x, const ir_node *n, window *w)
     return ASSAY_OK;
 }
 
-/* SAME puts the odd one behind. */
+/* SAME puts the odd one behind; without auto_pad, pads are stated. */
 static void pad_window(const ir_node *n, window *w)
 {
     bool same = str_is(ir_attr_str(n, "auto_pad", ""), "SAME_UPPER");
+    if (ir_attr_find(n, "pads") && ir_attr_str(n, "auto_pad", "").n == 0)
+        take_list(n, "pads", w->pads, 2 * w->n);
     for (int d = 0; same && d < w->n; d++) {
         int64_t reach = (w->kernel[d] - 1) * w->dilation[d] + 1;
         int64_t all = (w->out[d + 1] - 1) * w->stride[d] + reach - w->in[d + 1];
@@ -202,11 +204,18 @@ static assay_status export_pool(exporting *x, const ir_node *n)
     window w;
     TRY(read_window(x, n, &w));
     pad_window(n, &w);
-    const ir_attr_spec attrs[] = {IR_SPEC_INTS("kernel_shape", w.n, w.kernel),
-                                  IR_SPEC_INTS("strides", w.n, w.stride),
-                                  IR_SPEC_INTS("pads", 2 * w.n, w.pads), STEP_END};
+    bool most = str_is(n->op, "MaxPool");
+    for (int d = 0; d < w.n; d++)
+        if (!most && w.dilation[d] != 1)
+            return no_form(x, "a mean over a dilated window is not in ONNX");
+    const ir_attr_spec attrs[] = {
+        IR_SPEC_INTS("kernel_shape", w.n, w.kernel), IR_SPEC_INTS("strides", w.n, w.stride),
+        IR_SPEC_INTS("pads", 2 * w.n, w.pads),
+        most ? IR_SPEC_INTS("dilations", w.n, w.dilation)
+             : IR_SPEC_INT("count_include_pad", ir_attr_int(n, "count_include_pad", 0)),
+        STEP_END};
     ir_id in = channels_first(x, n->inputs[0], w.rank);
-    const char *op = str_is(n->op, "MaxPool") ? "MaxPool" : "AveragePool";
+    const char *op = most ? "MaxPool" : "AveragePool";
     return channels_last(x, step(x, op, op, &in, 1, attrs), w.rank);
 }
 

@@ -22,7 +22,6 @@ enum {
     TF_MAX_FOLD = 24,        /* operators in a row that are folded to a list */
     TF_MAX_LOOKS = 1 << 24,  /* at nodes, to fold lists and to find branches */
     TF_LIST = 64,            /* whole numbers of such a list */
-    TF_INLINE = 1 << 16,     /* bytes of a constant that is copied */
     TF_MAX_SHARDS = 1 << 10, /* data files of a checkpoint */
 };
 #define TF_DOMAIN  "tensorflow"

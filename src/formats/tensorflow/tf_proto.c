@@ -154,11 +154,11 @@ static assay_status link_node(tf_reader *r, tf_graph *g, tf_node *n, const str *
 
 static assay_status link_graph(tf_reader *r, tf_graph *g)
 {
-    const str *texts = g->texts.items;
+    uint32_t first = 0;
     for (uint32_t i = g->n_args; i < g->nodes.n; i++) {
         uint32_t n = g->nodes.items[i].n_in;
-        TRY(link_node(r, g, &g->nodes.items[i], texts));
-        texts += n;
+        TRY(link_node(r, g, &g->nodes.items[i], n ? &g->texts.items[first] : NULL));
+        first += n;
     }
     return ASSAY_OK;
 }

@@ -9,7 +9,6 @@
 
 #include "base/num.h"
 #include "formats/tensorflow/tf_impl.h"
-#include "ir/made.h"
 
 enum { T_DTYPE = 1, T_SHAPE, T_CONTENT = 4, T_FLOAT, T_DOUBLE, T_INT, T_STRING };
 enum { T_INT64 = 10, T_BOOL, T_HALF = 13, T_UINT32 = 16, T_UINT64 };
@@ -81,41 +80,10 @@ static uint64_t decode_list(const tf_tensor *t, uint8_t *out, uint64_t room)
 
 /* ---- constants with content ---- */
 
-typedef struct splat {
-    ir_maker maker;
-    unsigned size;
-    uint8_t item[8];
-} splat;
-
-static assay_status make_splat(void *ctx, const ir_reader *r, uint64_t from, size_t n, void *buf,
-                               assay_error *err)
-{
-    const splat *s = ctx;
-    uint8_t *p = buf;
-    (void)r;
-    (void)err;
-    for (size_t i = 0; i < n; i++)
-        p[i] = s->item[(from + i) % s->size];
-    return ASSAY_OK;
-}
-
 static ir_tensor *made_tensor(tf_reader *r, const tf_tensor *t)
 {
     static const int64_t none[1];
     return ir_make_tensor_borrowed(r->f.m, STR(""), t->dtype, t->rank, t->rank ? t->dims : none);
-}
-
-/* One number, repeated. */
-static bool set_splat(tf_reader *r, const tf_tensor *t, ir_tensor *as)
-{
-    splat *s = ARENA_NEW(r->f.m->arena, splat);
-    if (!s)
-        return false;
-    s->size = ir_dtype_get(t->dtype)->bits / 8u;
-    decode_list(t, s->item, 1);
-    s->maker = (ir_maker){.ctx = s, .make = make_splat};
-    ir_set_maker(as, &s->maker);
-    return true;
 }
 
 /* The whole list, its last number repeated. */
@@ -166,17 +134,15 @@ static bool set_copy(tf_reader *r, ir_tensor *as)
 static bool set_content(tf_reader *r, const tf_tensor *t, ir_tensor *as)
 {
     unsigned bits = ir_dtype_get(t->dtype)->bits;
-    uint8_t two[2 * 8];
+    uint8_t two[2 * 8] = {0};
     if (t->dtype == IR_STRING || bits < 8 || bits > 64 || as->size_bytes == 0)
         return true;
     if (set_slice(t, as))
-        return as->size_bytes > TF_INLINE || set_copy(r, as);
+        return as->size_bytes > FOREIGN_INLINE || set_copy(r, as);
     if (t->n_content)
         return true; /* of another size than the shape: no content */
     uint64_t n = decode_list(t, two, 2);
-    if (as->size_bytes > TF_INLINE && n < 2)
-        return set_splat(r, t, as);
-    return set_list(r, t, as);
+    return n < 2 ? foreign_splat(&r->f, as, two) : set_list(r, t, as);
 }
 
 static ir_id refuse_constant(tf_reader *r, const tf_node *n)
