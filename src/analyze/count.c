@@ -717,7 +717,7 @@ assay_status count_run(infer_result *r, const count_options *opt, profile *p, co
     p->weights_differ = r->model->weights_differ;
     p->architecture_changed = r->model->architecture_changed;
     p->anything_assumed = p->weights_differ || p->architecture_changed || r->assumed_inputs ||
-                          r->model->input_assumed || p->accounting.assumed ||
+                          (r->model->input_assumed && !r->resized) || p->accounting.assumed ||
                           p->accounting.unknown || lacks_shape(p->inputs, p->n_inputs) ||
                           lacks_shape(p->outputs, p->n_outputs);
     return arena_failed(p->arena) || arena_failed(r->arena) ? err_no_memory(err) : ASSAY_OK;

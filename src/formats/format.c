@@ -18,6 +18,7 @@
 #include "formats/tensorflow/tensorflow.h"
 #include "formats/tflite/tflite.h"
 #include "formats/torch/pt2.h"
+#include "formats/torch/script.h"
 
 #define MAGIC(lit) .magic = (lit), .n_magic = (uint32_t)(sizeof(lit) - 1)
 
@@ -124,6 +125,8 @@ static const format_row formats[] = {
      .todo = "Convert it in Python: jax2onnx.to_onnx(), or jax2tf and then tf2onnx."},
     /* Told by their content alone. */
     {"torch.export", .reader = FORMAT_FOREIGN, .read = pt2_read, .inside = pt2_is_inside},
+    {"torchscript", .reader = FORMAT_FOREIGN, .read = script_read, .inside = script_is_inside,
+     .weights = true},
     {"pytorch", .reader = FORMAT_TORCH, MAGIC("PK\x03\x04"), .within = "/data.pkl"},
     {"pytorch", .reader = FORMAT_TORCH, MAGIC("PK\x03\x04"), .within = "/data/0"},
     {"pytorch", .reader = FORMAT_TORCH,

@@ -184,7 +184,7 @@ static assay_status analyze_model(assay_model *m, const assay_options *o, arena 
     job_describe_context(o, p);
     p->config_file = str_copy(p->arena, m->config_file);
     p->recognised = str_copy(p->arena, m->recognised);
-    if (m->recognised.n)
+    if (m->recognised.n || (m->weights && !m->row))
         TRY(add_inventory(m, p, err));
     p->memory_plan.kv_cache = kv_cache_of(m, p);
     return arena_failed(p->arena) ? err_no_memory(err) : ASSAY_OK;

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "formats/onnx_read.h"
 #include "formats/stored.h"
+#include "formats/torch/torch.h"
 #include "ir/verify.h"
 #include "jobs/job.h"
 #include "rewrite/inline.h"
@@ -147,6 +148,49 @@ static assay_status open_stored(const stored_input *in, assay_model **out, assay
     return s;
 }
 
+/* ---- TorchScript: a graph where its code is plain, else weights ---- */
+
+/* The tensors of the file, for the inventory beside the graph. */
+static assay_status list_tensors(assay_model *m, const stored_input *in, assay_error *err)
+{
+    m->arena = arena_new(JOB_MODEL_BYTES);
+    if (!m->arena)
+        return err_no_memory(err);
+    return in->bytes ? torch_read_bytes(in->bytes, in->n, m->arena, &m->weights, err)
+                     : weights_read_file(&torch_reader, in->path, m->arena, &m->weights, err);
+}
+
+static assay_status open_weights(const stored_input *in, const char *why, assay_model **out,
+                                 assay_error *err)
+{
+    stored_input own = *in;
+    own.f = format_by_suffix(STR("x.pt"));
+    TRY(open_stored(&own, out, err));
+    notes_add((*out)->ir ? &(*out)->ir->notes : &(*out)->said, "no-script-graph", (str){0},
+              "Export the model as ONNX to analyse its own graph.",
+              "The code of the file was not followed: %s", why);
+    return ASSAY_OK;
+}
+
+/* Takes the status of reading the graph. */
+static assay_status open_script(const stored_input *in, assay_status status, ir_model *ir,
+                                assay_model **out, assay_error *err)
+{
+    if (status == ASSAY_ERR_UNSUPPORTED) {
+        assay_error why = *err;
+        err_clear(err);
+        return open_weights(in, why.message, out, err);
+    }
+    TRY(status);
+    TRY(finish_model(ir, str_of(in->path), out, err));
+    status = list_tensors(*out, in, err);
+    if (status != ASSAY_OK) {
+        job_model_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
 /* "models/bert-base-uncased" may mean the built-in model of that name. */
 static assay_status check_exists(const char *path, assay_error *err)
 {
@@ -168,7 +212,10 @@ static assay_status open_file(const char *path, assay_model **out, assay_error *
         return open_stored(&(stored_input){.f = f, .path = path}, out, err);
     if (f && f->reader == FORMAT_CONFIG && !folder)
         return open_config(path, out, err);
-    TRY(read_path(path, &ir, err));
+    assay_status s = read_path(path, &ir, err);
+    if (f && f->weights && !folder)
+        return open_script(&(stored_input){.f = f, .path = path}, s, ir, out, err);
+    TRY(s);
     return finish_model(ir, str_of(path), out, err);
 }
 
@@ -210,11 +257,18 @@ assay_status job_model_from_bytes(const void *bytes, size_t n, const char *name,
         return open_stored(&in, out, err);
     if (in.f && in.f->reader == FORMAT_NOT_READ)
         return format_refuse(in.f, in.path, err);
-    TRY(read_bytes(bytes, n, folder, &ir, err));
-    TRY(finish_model(ir, str_of(name ? name : "model"), out, err));
+    assay_status s = read_bytes(bytes, n, folder, &ir, err);
+    if (in.f && in.f->weights)
+        TRY(open_script(&in, s, ir, out, err));
+    else {
+        TRY(s);
+        TRY(finish_model(ir, str_of(in.path), out, err));
+    }
+    if (!(*out)->ir || (*out)->ir->inventory || (*out)->row)
+        return ASSAY_OK; /* weights: nothing is read again */
     (*out)->bytes = bytes;
     (*out)->n_bytes = n;
-    (*out)->folder = folder ? str_copy(ir->arena, str_of(folder)) : (str){0};
+    (*out)->folder = folder ? str_copy((*out)->ir->arena, str_of(folder)) : (str){0};
     return ASSAY_OK;
 }
 

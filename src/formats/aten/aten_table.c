@@ -220,6 +220,7 @@ static const aten_row rows[] = {
     {"rand_like", X, aten_random, "uniform"},
     {"randn", "size", aten_random, "normal"},
     {"randn_like", X, aten_random, "normal"},
+    {"ravel", X, aten_flatten, NULL},
     {"reciprocal", X, aten_unary, "Reciprocal"},
     {"reflection_pad1d", X " padding", aten_pad, "reflect"},
     {"reflection_pad2d", X " padding", aten_pad, "reflect"},

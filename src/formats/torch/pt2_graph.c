@@ -393,32 +393,32 @@ static assay_status build_nodes(pt2_reader *r, const json_value *graph)
 /* ---- inputs ---- */
 
 /* A tensor that the archive has no data of has the type of its value. */
+static assay_status absent_weight(pt2_reader *r, const json_value *graph, str arg, str name,
+                                  weight_item *out)
+{
+    pt2_meta m;
+    if (!pt2_read_meta(json_member(json_get(graph, "tensor_values"), arg), &m))
+        return fail_graph(r, name, "has neither data nor a shape");
+    *out = (weight_item){.name = name,
+                         .stored = str_of(ir_dtype_get(m.dtype)->name),
+                         .rank = m.rank,
+                         .dims = arena_copy(r->f.scratch, m.dims, sizeof m.dims)};
+    notes_add(&r->f.m->notes, "weights-absent", name, NULL,
+              "The archive has no data of this tensor.");
+    return out->dims ? ASSAY_OK : err_no_memory(r->f.err);
+}
+
 static assay_status bind_weight(pt2_reader *r, const json_value *graph, str arg, str name,
                                 uint32_t flags)
 {
     ir_id id;
-    pt2_meta m;
-    TRY(pt2_constant(r, name, flags, &id));
+    weight_item absent;
     const weight_item *x = weight_set_get(r->set, name);
     if (x)
         r->read[x - r->set->items.items] = 1;
-    if (id != IR_NONE)
-        return bind_name(r, arg, aten_of_tensor(id));
-    if (!pt2_read_meta(json_member(json_get(graph, "tensor_values"), arg), &m))
-        return fail_graph(r, name, "has neither data nor a shape");
-    ir_tensor *as = ir_make_tensor_borrowed(r->f.m, STR(""), m.dtype, m.rank,
-                                            arena_copy(r->f.m->arena, m.dims, sizeof m.dims));
-    id = as ? foreign_slice(&r->f, str_copy(r->f.m->arena, name), as, 0, 0) : IR_NONE;
-    ir_tensor *own = id == IR_NONE ? NULL
-                                   : arena_copy(r->f.m->arena, ir_value_at(r->f.m, id)->constant,
-                                                sizeof *own);
-    if (!own)
-        return err_no_memory(r->f.err);
-    own->storage = IR_DATA_NONE;
-    ir_value_at(r->f.m, id)->constant = own;
-    ir_value_at(r->f.m, id)->flags |= flags;
-    notes_add(&r->f.m->notes, "weights-absent", name, NULL,
-              "The archive has no data of this tensor.");
+    else
+        TRY(absent_weight(r, graph, arg, name, &absent));
+    TRY(torch_constant(&r->f, r->files, x ? x : &absent, flags, &id));
     return bind_name(r, arg, aten_of_tensor(id));
 }
 
@@ -534,7 +534,7 @@ static assay_status add_unread(pt2_reader *r)
                          : x->role == WEIGHT_ROLE_BUFFER  ? IR_VALUE_BUFFER
                                                           : 0;
         if (!r->read[i] && flags)
-            TRY(pt2_constant(r, x->name, flags | IR_VALUE_UNREAD, &id));
+            TRY(torch_constant(&r->f, r->files, x, flags | IR_VALUE_UNREAD, &id));
     }
     return ASSAY_OK;
 }

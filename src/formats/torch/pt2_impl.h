@@ -25,11 +25,6 @@ typedef struct pt2_reader {
     uint8_t *read;  /* [set items] whether the graph has it */
 } pt2_reader;
 
-/* ---- the archive (pt2_read.c) ---- */
-
-/* The constant of a tensor of the archive; *id is IR_NONE if there is none of that name. */
-assay_status pt2_constant(pt2_reader *r, str name, uint32_t flags, ir_id *id);
-
 /* ---- the graph (pt2_graph.c) ---- */
 
 assay_status pt2_build(pt2_reader *r);

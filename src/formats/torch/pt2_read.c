@@ -228,37 +228,6 @@ static assay_status read_archive(pt2_reader *r)
     return read_new_weights(r, "constants");
 }
 
-/* ---- constants ---- */
-
-assay_status pt2_constant(pt2_reader *r, str name, uint32_t flags, ir_id *id)
-{
-    const weight_item *x = weight_set_get(r->set, name);
-    *id = IR_NONE;
-    if (!x)
-        return ASSAY_OK;
-    ir_dtype t = ir_dtype_by_name(x->stored);
-    ir_tensor *as = t == IR_UNDEFINED ? NULL
-                                      : ir_make_tensor_borrowed(
-                                            r->f.m, STR(""), t, x->rank,
-                                            arena_copy(r->f.m->arena, x->dims,
-                                                       (size_t)(x->rank + 1) * sizeof *x->dims));
-    if (!as)
-        return t == IR_UNDEFINED ? fail_pt2(r, ASSAY_ERR_UNSUPPORTED, "a tensor of unknown type")
-                                 : err_no_memory(r->f.err);
-    *id = foreign_slice(&r->f, str_copy(r->f.m->arena, name), as, 0, 0);
-    if (*id == IR_NONE)
-        return err_no_memory(r->f.err);
-    ir_value *v = ir_value_at(r->f.m, *id);
-    ir_tensor *own = arena_copy(r->f.m->arena, v->constant, sizeof *own);
-    if (!own)
-        return err_no_memory(r->f.err);
-    own->storage = IR_DATA_NONE;
-    v->constant = own;
-    v->flags |= flags;
-    foreign_count(&r->f, x->n_elems, x->size_bytes);
-    return weights_bind(r->f.m, r->files, x, *id) ? ASSAY_OK : err_no_memory(r->f.err);
-}
-
 /* ---- opening ---- */
 
 static assay_status read_model(pt2_reader *r)

@@ -2,6 +2,7 @@
 #ifndef FORMATS_TORCH_IMPL_H
 #define FORMATS_TORCH_IMPL_H
 
+#include "formats/foreign.h"
 #include "formats/pickle.h"
 #include "formats/torch/torch.h"
 #include "formats/zip.h"
@@ -37,6 +38,10 @@ assay_status torch_describe(torch_file *f, const pickle_value *object);
 /* Lists an archive of torch.save that is `size` bytes of a source, under file number `file` of the set. */
 assay_status torch_read_within(source *src, uint64_t at, uint64_t size, uint32_t file,
                                weight_set *set, assay_error *err);
+
+/* A constant of the graph that is a tensor of the archive; flags are IR_VALUE_*. */
+assay_status torch_constant(foreign *f, struct bound_files *files, const weight_item *x,
+                            uint32_t flags, ir_id *id);
 
 /* Notes the layers of a whole module, or why they are not evident (torch_modules.c). */
 assay_status torch_read_modules(torch_file *f, const pickle_value *root);
