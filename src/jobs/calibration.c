@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "jobs/calibration.h"
+#include "measure/busy.h"
 
 static const char *const models[] = {
     "squeezenet1_0",
@@ -34,8 +35,9 @@ static const int64_t batches[N_BATCHES] = {1, 4};
 
 #define BUDGET_SECONDS \
     0.35 /* of profiled runs of one model and batch, and as much without the profiler */
-#define STUDY_BYTES ((size_t)512 << 20)
-#define KEPT_BYTES  ((size_t)64 << 20)
+#define PROBE_SECONDS 0.5
+#define STUDY_BYTES   ((size_t)512 << 20)
+#define KEPT_BYTES    ((size_t)64 << 20)
 
 typedef struct calibrating {
     const job_calibration_request *q;
@@ -108,9 +110,23 @@ static assay_status study_all(calibrating *c, assay_error *err)
     return ASSAY_OK;
 }
 
+/* Kernels that wait for a CPU most of the time say nothing of the machine. */
+static assay_status refuse_busy(assay_error *err)
+{
+    double share = busy_probe("", PROBE_SECONDS);
+    if (!busy_for_calibration(share))
+        return ASSAY_OK;
+    return err_fail(
+        err, ASSAY_ERR_ENGINE,
+        "the machine is too busy to calibrate: a thread waited %.0f %% of the time for a "
+        "CPU. Stop other programs and try again.",
+        100 * share);
+}
+
 assay_status job_calibrate_machine(const job_calibration_request *q, calibration *out,
                                    assay_error *err)
 {
+    TRY(refuse_busy(err));
     calibrating *c = memory_zeroed(1, sizeof *c);
     uint64_t began = clock_mono_ns();
     if (!c)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "measure/system.h"
 
 static bool waits_too_long(const busy_evidence *e)
@@ -35,6 +36,21 @@ bool busy_judge(const busy_evidence *e, sbuf *why)
         sbuf_printf(why, "the load was %.1f on %llu CPUs, ", e->load, (unsigned long long)e->cpus);
     sbuf_printf(why, "the scheduler forced %llu context switches", (unsigned long long)e->forced);
     return true;
+}
+
+double busy_probe(const char *root, double seconds)
+{
+    double before = system_run_queue_wait(root), waited;
+    uint64_t began = clock_mono_ns(), now = began;
+    while ((double)(now - began) < seconds * 1e9)
+        now = clock_mono_ns();
+    waited = system_run_queue_wait(root) - before;
+    return waited / ((double)(now - began) / 1e9);
+}
+
+bool busy_for_calibration(double wait_share)
+{
+    return wait_share > BUSY_CALIBRATION_SHARE;
 }
 
 void busy_describe(profile_use *use, const char *root, arena *a)

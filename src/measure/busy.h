@@ -13,6 +13,7 @@
 
 #define BUSY_WAIT_SHARE         0.05 /* of the wall time */
 #define BUSY_SWITCHES_PER_CPU_S 150  /* forced, per second of CPU time */
+#define BUSY_CALIBRATION_SHARE  0.5  /* of the time of a loop that waits for a CPU */
 
 typedef struct busy_evidence {
     double wall_s, cpu_s; /* of the runs */
@@ -30,5 +31,11 @@ void busy_describe(profile_use *use, const char *root, arena *a);
 
 /* One warning, "machine-busy", ahead of all others, of the first configuration that ran on a busy machine. */
 void busy_note(const profile_measured *m, notes *n);
+
+/* A loop of one thread for `seconds`, and how much of that time it was ready and waited for a CPU; NaN: the kernel does
+ * not report it. One busy program on two CPUs leaves it a CPU, eight do not. */
+double busy_probe(const char *root, double seconds);
+/* Whether so large a share keeps a calibration from meaning anything. */
+bool busy_for_calibration(double wait_share);
 
 #endif

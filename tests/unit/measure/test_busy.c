@@ -299,11 +299,26 @@ static void test_limits(void **state)
     arena_free(a);
 }
 
+/* A thread beside one busy program on two CPUs waits little; of nine threads on two CPUs each waits 7 parts of 9. */
+static void waiting_keeps_from_calibrating(void **state)
+{
+    (void)state;
+    assert_false(busy_for_calibration(0));
+    assert_false(busy_for_calibration(1.0 / 3));
+    assert_true(busy_for_calibration(7.0 / 9));
+    assert_false(busy_for_calibration(NAN));
+    double share = busy_probe("", 0.001);
+    assert_true(isnan(share) || share >= 0);
+}
+
 int run_test_busy(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_evidence), cmocka_unit_test(test_configuration),
-        cmocka_unit_test(test_turns),    cmocka_unit_test(test_against_baseline),
+        cmocka_unit_test(waiting_keeps_from_calibrating),
+        cmocka_unit_test(test_evidence),
+        cmocka_unit_test(test_configuration),
+        cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_against_baseline),
         cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
