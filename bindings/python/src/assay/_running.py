@@ -1,7 +1,7 @@
 """Long calls: in a thread of their own, so that the caller's can show progress and hear Ctrl-C.
 
-While runs are timed no Python is executed, unless progress is shown: stopping is a number that the
-library looks at.
+While runs are timed no Python is executed but a look per second, unless progress is shown: stopping
+is a number that the library looks at.
 """
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from typing import Any, Callable, Iterator, Optional, Union
 from . import _native, errors
 
 LOOK_S = 0.1
+QUIET_LOOK_S = 1.0  # a Ctrl-C that comes just before an endless wait would not end it
 
 
 class Progress:
@@ -247,8 +248,8 @@ def run(work: Callable[[Hooks], Any], progress: Any = False) -> Any:
 
 def _wait(job: _Job, hooks: Hooks, out: Any) -> None:
     shown: Any = None
-    while not job.ended.wait(LOOK_S if out else None):
-        if hooks.latest is not None and hooks.latest is not shown:
+    while not job.ended.wait(LOOK_S if out else QUIET_LOOK_S):
+        if out and hooks.latest is not None and hooks.latest is not shown:
             shown = hooks.latest
             out.show(shown)
 
