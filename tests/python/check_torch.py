@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Files that Debian's PyTorch writes: state dicts of torchvision's models are recognised as what
 they are, whole
-Sequential modules are rebuilt, and both compute what PyTorch computes.
+Sequential modules are rebuilt, programs of torch.export and TorchScript are read, and all of them
+compute what PyTorch computes.
 
     check_torch.py ASSAY [all]
 
@@ -22,6 +23,7 @@ from typing import Any, Dict, List, Optional
 warnings.filterwarnings("ignore")
 try:
     import numpy
+    import pt2_writer
     import torch
     from torch import nn
 except ImportError as missing:
@@ -34,6 +36,16 @@ except ImportError:
 
 ASSAY = sys.argv[1]
 EVERY = "all" in sys.argv[2:]
+PROGRAMS = (
+    "resnet18",
+    "mobilenet_v3_small",
+    "squeezenet1_1",
+    "densenet121",
+    "efficientnet_b0",
+    "regnet_y_400mf",
+    "mnasnet0_5",
+    "mobilenet_v2",
+)
 CLASSES = 13
 CHOICE = {
     "alexnet",
@@ -288,6 +300,20 @@ def check_weights(folder: str) -> None:
     check_outputs(folder, "half", path, module, torch.randn(1, 3, 64, 64))
 
 
+def check_programs(folder: str) -> None:
+    """The graph of a program: torch.export's, and TorchScript's as traced and as scripted."""
+    x = torch.randn(1, 3, 64, 64)
+    for name in PROGRAMS if EVERY else PROGRAMS[:3]:
+        module = settle(getattr(models, name)(num_classes=CLASSES))
+        path = os.path.join(folder, f"{name}.pt2")
+        pt2_writer.export(module, (x,), path)
+        check_outputs(folder, f"{name}.pt2 outputs", path, module, x)
+        for how, make in (("traced", torch.jit.trace), ("scripted", torch.jit.script)):
+            path = os.path.join(folder, f"{name}.{how}.pt")
+            (make(module, x) if how == "traced" else make(module)).save(path)
+            check_outputs(folder, f"{name}.{how} outputs", path, module, x)
+
+
 def main() -> int:
     torch.manual_seed(0)
     with tempfile.TemporaryDirectory() as folder:
@@ -296,6 +322,7 @@ def main() -> int:
         count = check_recognised(folder) if models else 0
         if models and runs:
             check_weights(folder)
+            check_programs(folder)
     print(
         "\n".join(wrong)
         or f"{count} torchvision models recognised; outputs {'equal' if runs else 'not compared'}"
