@@ -11,7 +11,7 @@ import zipfile
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import torch
-from functorch.experimental import functionalize
+from functorch.experimental import functionalize  # type: ignore[import]
 from torch import nn
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn.utils.stateless import functional_call
@@ -109,7 +109,7 @@ class Writer:
 
     def list_argument(self, v: Sequence[Any]) -> Dict[str, Any]:
         if any(x is None for x in v):
-            rows = [
+            rows: List[Dict[str, Any]] = [
                 {"as_tensor": {"name": x.name}} if x is not None else {"as_none": True} for x in v
             ]
             return self.union("as_optional_tensors", rows)
@@ -163,7 +163,10 @@ class Writer:
         return {"buffer": {"arg": {"name": name}, "buffer_name": own, "persistent": True}}
 
     def program(self) -> Dict[str, Any]:
-        nodes, inputs, specs, outputs = [], [], [], []
+        nodes: List[Any] = []
+        inputs: List[Any] = []
+        specs: List[Any] = []
+        outputs: List[Any] = []
         for n in self.graph.nodes:
             if n.op == "placeholder":
                 self.note(n, self.batch if len(inputs) >= len(self.names) else "")
