@@ -31,7 +31,7 @@ bool busy_judge(const busy_evidence *e, sbuf *why)
         return false;
     if (e->wait_s >= 0 && e->wall_s > 0)
         sbuf_printf(why, "the runs waited %.0f %% of the time for a CPU, ",
-                    100 * e->wait_s / e->wall_s);
+                    100 * e->wait_s / fmax(e->wall_s, e->wait_s)); /* it is read a little outside */
     if (!isnan(e->load) && e->cpus)
         sbuf_printf(why, "the load was %.1f on %llu CPUs, ", e->load, (unsigned long long)e->cpus);
     sbuf_printf(why, "the scheduler forced %llu context switches", (unsigned long long)e->forced);
