@@ -24,7 +24,7 @@ sh -e first > out 2> err || { cat out err; exit 1; }
 grep '^job' out
 fails sh -e -c "$(sed -n 6p commands)" > early
 sh "$slurm" wait "$cluster" "$(id_of sweep.json)"
-sh -e -c "$(sed -n 6p commands)" | sed -n '2,3p' | sed 's/,.*//'
+sh -e -c "$(sed -n 6p commands)" | sed -n '2,3p' | sed 's/[,.].*//'
 head -c 15 report.html
 echo
 "$ASSAY" history --db "$db" --json > list.json
