@@ -1,6 +1,7 @@
 /* Layers of foreign files as nodes; see foreign_layer.h. */
 #include "formats/foreign_layer.h"
 
+#include <assert.h>
 #include <math.h>
 
 static uint32_t count_attrs(const ir_attr_spec *attrs)
@@ -169,6 +170,57 @@ void layer_slice_axis(layer_slicing *s, int64_t axis, int64_t start, int64_t end
     s->start[s->n] = start;
     s->end[s->n] = end;
     s->step[s->n++] = step;
+}
+
+bool layer_mask_bit(uint64_t mask, int place)
+{
+    return place < 64 && (mask >> place & 1);
+}
+
+static void slice_place(layer_slicing *s, const layer_masks *k, const layer_bounds *b, int i,
+                        int64_t axis)
+{
+    int64_t begin = b->begin[i], end = b->end[i], step = b->step[i];
+    bool from_first = layer_mask_bit(k->begin, i), to_last = layer_mask_bit(k->end, i);
+    if (layer_mask_bit(k->shrink, i)) {
+        layer_slice_axis(s, axis, begin, begin == -1 || begin >= INT32_MAX ? INT32_MAX : begin + 1,
+                         1);
+        s->squeeze[s->n_squeeze++] = axis;
+        return;
+    }
+    if (from_first)
+        begin = step < 0 ? INT32_MAX : 0;
+    if (to_last)
+        end = step < 0 ? INT32_MIN : INT32_MAX;
+    if (!(from_first && to_last && step == 1))
+        layer_slice_axis(s, axis, begin, end, step);
+}
+
+/* Axes that an ellipsis stands for. */
+static int64_t ellipsis_axes(const layer_masks *k, int rank, int n)
+{
+    int used = 0;
+    for (int i = 0; i < n; i++)
+        used += !layer_mask_bit(k->ellipsis, i) && !layer_mask_bit(k->insert, i);
+    return rank > used ? rank - used : 0;
+}
+
+void layer_slice_strided(layer_slicing *s, const layer_masks *k, const layer_bounds *b, int rank)
+{
+    int64_t axis = 0, made = 0; /* of x, of the result */
+    assert(b->n <= 64);
+    for (int i = 0; i < b->n; i++) {
+        if (layer_mask_bit(k->ellipsis, i)) {
+            int64_t more = ellipsis_axes(k, rank, b->n);
+            axis = rank >= 0 ? axis + more : -(int64_t)(b->n - i - 1);
+            made += more;
+        } else if (layer_mask_bit(k->insert, i)) {
+            s->insert[s->n_insert++] = made++;
+        } else {
+            slice_place(s, k, b, i, axis++);
+            made += !layer_mask_bit(k->shrink, i);
+        }
+    }
 }
 
 /* One step of a slice: an inner value, or the layer's own output for the last. */

@@ -63,6 +63,17 @@ typedef struct layer_slicing {
 } layer_slicing;
 void layer_slice_axis(layer_slicing *s, int64_t axis, int64_t start, int64_t end, int64_t step);
 bool layer_slice(const foreign_layer *l, ir_id x, const layer_slicing *s);
+/* StridedSlice of TensorFlow and TFLite: lists with a place per axis, and masks with a bit per place. */
+typedef struct layer_masks {
+    uint64_t begin, end, ellipsis, insert, shrink;
+} layer_masks;
+typedef struct layer_bounds {
+    const int64_t *begin, *end, *step;
+    int n; /* at most 64 */
+} layer_bounds;
+bool layer_mask_bit(uint64_t mask, int place);
+/* Fills *s. rank: of x, or -1; then axes behind an ellipsis are counted from the end. */
+void layer_slice_strided(layer_slicing *s, const layer_masks *k, const layer_bounds *b, int rank);
 /* Windows of convolutions and pooling as attributes of ONNX. A list of length 0 is left out; pads: begins, then ends. */
 typedef struct layer_window {
     int n;                /* spatial axes */

@@ -187,39 +187,13 @@ bool tf_slice(tf_op *o)
     return node_of(o, "Slice", in, 3, NULL);
 }
 
-typedef struct masks {
-    uint64_t begin, end, ellipsis, insert, shrink;
-} masks;
-
-static masks masks_of(const tf_op *o)
+static layer_masks masks_of(const tf_op *o)
 {
-    return (masks){.begin = (uint64_t)tf_int(o, "begin_mask", 0),
-                   .end = (uint64_t)tf_int(o, "end_mask", 0),
-                   .ellipsis = (uint64_t)tf_int(o, "ellipsis_mask", 0),
-                   .insert = (uint64_t)tf_int(o, "new_axis_mask", 0),
-                   .shrink = (uint64_t)tf_int(o, "shrink_axis_mask", 0)};
-}
-
-static bool bit(uint64_t mask, int i)
-{
-    return i < TF_LIST && (mask >> i & 1);
-}
-
-static void slice_axis(layer_slicing *s, const masks *k, int i, int64_t axis, const int64_t v[3])
-{
-    int64_t begin = v[0], end = v[1], step = v[2];
-    if (bit(k->shrink, i)) {
-        layer_slice_axis(s, axis, begin, begin == -1 ? INT32_MAX : begin + 1, 1);
-        s->squeeze[s->n_squeeze++] = axis;
-        return;
-    }
-    bool all = bit(k->begin, i) && bit(k->end, i) && step == 1;
-    if (bit(k->begin, i))
-        begin = step < 0 ? INT32_MAX : 0;
-    if (bit(k->end, i))
-        end = step < 0 ? INT32_MIN : INT32_MAX;
-    if (!all)
-        layer_slice_axis(s, axis, begin, end, step);
+    return (layer_masks){.begin = (uint64_t)tf_int(o, "begin_mask", 0),
+                         .end = (uint64_t)tf_int(o, "end_mask", 0),
+                         .ellipsis = (uint64_t)tf_int(o, "ellipsis_mask", 0),
+                         .insert = (uint64_t)tf_int(o, "new_axis_mask", 0),
+                         .shrink = (uint64_t)tf_int(o, "shrink_axis_mask", 0)};
 }
 
 /* The numbers of the axes that are not whole, where begin or end is computed. A masked begin is 0; a masked end is the end
@@ -232,7 +206,7 @@ static ir_id computed_bounds(const tf_op *o, uint32_t in, const layer_slicing *s
     ir_id found = layer_step(&o->l, "Gather", axes, 2, NULL);
     bool masked = false;
     for (int i = 0; i < s->n; i++) {
-        keep[i] = !bit(mask, (int)places[i]);
+        keep[i] = !layer_mask_bit(mask, (int)places[i]);
         far[i] = keep[i] || in == 1 ? 0 : INT32_MAX;
         masked = masked || !keep[i];
     }
@@ -244,17 +218,18 @@ static ir_id computed_bounds(const tf_op *o, uint32_t in, const layer_slicing *s
     return in == 1 ? found : layer_step(&o->l, "Add", plus, 2, NULL);
 }
 
-static bool slice_computed(tf_op *o, const masks *k, const int64_t *steps, int n)
+static bool slice_computed(tf_op *o, const layer_masks *k, const int64_t *steps, int n)
 {
     layer_slicing *s = ARENA_NEW(o->l.f->scratch, layer_slicing);
     int64_t places[TF_LIST];
     static const int64_t one = 1;
     uint64_t begin_mask = k->begin, end_mask = k->end;
     for (int i = 0; s && i < n && i < TF_LIST; i++) {
-        bool whole = bit(k->begin, i) && bit(k->end, i) && !bit(k->shrink, i) && steps[i] == 1;
+        bool whole = layer_mask_bit(k->begin, i) && layer_mask_bit(k->end, i) &&
+                     !layer_mask_bit(k->shrink, i) && steps[i] == 1;
         if (steps[i] <= 0)
             return false;
-        if (bit(k->shrink, i)) {
+        if (layer_mask_bit(k->shrink, i)) {
             s->squeeze[s->n_squeeze++] = i;
             begin_mask &= ~((uint64_t)1 << i);
             end_mask &= ~((uint64_t)1 << i);
@@ -279,40 +254,20 @@ static bool slice_computed(tf_op *o, const masks *k, const int64_t *steps, int n
     return node_of(o, "Squeeze", cut, 2, NULL);
 }
 
-/* Axes that an ellipsis stands for. */
-static int64_t ellipsis_axes(const masks *k, int rank, int n)
-{
-    int used = 0;
-    for (int i = 0; i < n; i++)
-        used += !bit(k->ellipsis, i) && !bit(k->insert, i);
-    return rank > used ? rank - used : 0;
-}
-
 bool tf_strided_slice(tf_op *o)
 {
-    int64_t begin[TF_LIST], end[TF_LIST], step[TF_LIST], axis = 0, made_axis = 0;
+    int64_t begin[TF_LIST], end[TF_LIST], step[TF_LIST];
     int n = tf_fold_in(o, 1, begin), m = tf_fold_in(o, 2, end), s = tf_fold_in(o, 3, step);
-    const masks k = masks_of(o);
+    const layer_masks k = masks_of(o);
     if (s > 0 && (n < 0 || m < 0) && !k.ellipsis && !k.insert)
         return slice_computed(o, &k, step, s);
     layer_slicing *plan = ARENA_NEW(o->l.f->scratch, layer_slicing);
     int rank = k.ellipsis ? tf_rank(o, 0) : 0;
-    if (!plan || n < 0 || n != m || n != s || n == 0)
+    if (!plan || n <= 0 || n != m || n != s)
         return false;
     if (k.ellipsis && rank < 0 && (k.insert || k.shrink))
         return false;
-    for (int i = 0; i < n && i < TF_LIST; i++) {
-        if (bit(k.ellipsis, i)) {
-            int64_t more = ellipsis_axes(&k, rank, n); /* without a rank: axes from the end */
-            axis = rank >= 0 ? axis + more : -(int64_t)(n - i - 1);
-            made_axis += more;
-        } else if (bit(k.insert, i)) {
-            plan->insert[plan->n_insert++] = made_axis++;
-        } else {
-            slice_axis(plan, &k, i, axis++, (int64_t[]){begin[i], end[i], step[i]});
-            made_axis += !bit(k.shrink, i);
-        }
-    }
+    layer_slice_strided(plan, &k, &(layer_bounds){begin, end, step, n}, rank);
     return layer_slice(&o->l, o->in[0], plan);
 }
 

@@ -2,6 +2,8 @@
  * from constant inputs; an operator that computes them is left to the table of unknown ones. */
 #include <string.h>
 
+#include "base/num.h"
+#include "formats/foreign_layer.h"
 #include "formats/tflite/tflite_impl.h"
 
 static ir_id ints(tfl_op *o, const char *what, const int64_t *list, int n)
@@ -157,22 +159,8 @@ assay_status tfl_split_v(tfl_op *o, bool *mapped)
 
 /* ---- slices ---- */
 
-typedef struct slicing {
-    int n, n_squeeze, n_insert;
-    int64_t start[TFL_LIST], end[TFL_LIST], step[TFL_LIST], axis[TFL_LIST];
-    int64_t squeeze[TFL_LIST], insert[TFL_LIST]; /* insert: axes of the result */
-} slicing;
-
-static void add_axis(slicing *s, int64_t axis, int64_t start, int64_t end, int64_t step)
-{
-    s->axis[s->n] = axis;
-    s->start[s->n] = start;
-    s->end[s->n] = end;
-    s->step[s->n++] = step;
-}
-
 /* Slice, then what is indexed away is squeezed, then new axes are put in; the last step makes the output. */
-static assay_status add_slicing(tfl_op *o, const slicing *s, bool *mapped)
+static assay_status add_slicing(tfl_op *o, const layer_slicing *s, bool *mapped)
 {
     ir_id x = o->in[0];
     int left = (s->n > 0) + (s->n_squeeze > 0) + (s->n_insert > 0);
@@ -211,79 +199,44 @@ assay_status tfl_slice(tfl_op *o, bool *mapped)
 {
     int64_t begin[TFL_LIST], size[TFL_LIST];
     int n = tfl_ints(o, 1, begin, TFL_LIST), m = tfl_ints(o, 2, size, TFL_LIST);
-    slicing *s = ARENA_NEW(o->f->scratch, slicing);
+    layer_slicing *s = ARENA_NEW(o->f->scratch, layer_slicing);
     if (!s)
         return err_no_memory(o->f->err);
     if (n >= 0 && n == m) {
         for (int i = 0; i < n; i++)
-            add_axis(s, i, begin[i], size[i] < 0 ? INT32_MAX : begin[i] + size[i], 1);
+            layer_slice_axis(s, i, begin[i], size[i] < 0 ? INT32_MAX : begin[i] + size[i], 1);
         return add_slicing(o, s, mapped);
     }
     ir_id in[] = {o->in[0], o->in[1], computed_ends(o)};
     return made(tfl_node(o, NULL, "Slice", in, 3, NULL), mapped);
 }
 
-typedef struct masks {
-    uint64_t begin, end, ellipsis, insert, shrink;
-    bool offset;
-} masks;
-
-static masks masks_of(const tfl_op *o)
+static layer_masks masks_of(const tfl_op *o)
 {
     flat *f = o->r->flat;
-    return (masks){.begin = flat_u32(f, o->options, 0, 0),
-                   .end = flat_u32(f, o->options, 1, 0),
-                   .ellipsis = flat_u32(f, o->options, 2, 0),
-                   .insert = flat_u32(f, o->options, 3, 0),
-                   .shrink = flat_u32(f, o->options, 4, 0),
-                   .offset = flat_u8(f, o->options, 5, 0) != 0};
-}
-
-static bool bit(uint64_t mask, int i)
-{
-    return i < 32 && (mask >> i & 1);
-}
-
-/* Axes that an ellipsis at place i of n stands for. */
-static int64_t ellipsis_axes(const masks *k, int rank, int n)
-{
-    int used = 0;
-    for (int i = 0; i < n; i++)
-        used += !bit(k->ellipsis, i) && !bit(k->insert, i);
-    return rank > used ? rank - used : 0;
-}
-
-static void slice_axis(slicing *s, const masks *k, int i, int64_t axis, const int64_t v[3])
-{
-    int64_t begin = v[0], end = k->offset ? v[0] + v[1] : v[1], step = v[2];
-    if (bit(k->shrink, i)) {
-        add_axis(s, axis, begin, begin == -1 ? INT32_MAX : begin + 1, 1);
-        s->squeeze[s->n_squeeze++] = axis;
-        return;
-    }
-    bool all = bit(k->begin, i) && bit(k->end, i) && step == 1;
-    if (bit(k->begin, i))
-        begin = step < 0 ? INT32_MAX : 0;
-    if (bit(k->end, i))
-        end = step < 0 ? INT32_MIN : INT32_MAX;
-    if (!all)
-        add_axis(s, axis, begin, end, step);
+    return (layer_masks){.begin = flat_u32(f, o->options, 0, 0),
+                         .end = flat_u32(f, o->options, 1, 0),
+                         .ellipsis = flat_u32(f, o->options, 2, 0),
+                         .insert = flat_u32(f, o->options, 3, 0),
+                         .shrink = flat_u32(f, o->options, 4, 0)};
 }
 
 /* Begin or end is computed: the axes that are not whole, by index. */
-static assay_status slice_computed(tfl_op *o, const masks *k, const int64_t *steps, int n,
+static assay_status slice_computed(tfl_op *o, const layer_masks *k, const int64_t *steps, int n,
                                    bool *mapped)
 {
-    slicing *s = ARENA_NEW(o->f->scratch, slicing);
+    layer_slicing *s = ARENA_NEW(o->f->scratch, layer_slicing);
     if (!s)
         return err_no_memory(o->f->err);
     for (int i = 0; i < n; i++) {
-        bool whole = bit(k->begin, i) && bit(k->end, i) && !bit(k->shrink, i) && steps[i] == 1;
-        if (!whole && (bit(k->begin, i) || (bit(k->end, i) && !bit(k->shrink, i))))
+        bool whole = layer_mask_bit(k->begin, i) && layer_mask_bit(k->end, i) &&
+                     !layer_mask_bit(k->shrink, i) && steps[i] == 1;
+        if (!whole && (layer_mask_bit(k->begin, i) ||
+                       (layer_mask_bit(k->end, i) && !layer_mask_bit(k->shrink, i))))
             return ASSAY_OK;
         if (!whole)
-            add_axis(s, i, 0, 0, steps[i]);
-        if (bit(k->shrink, i))
+            layer_slice_axis(s, i, 0, 0, steps[i]);
+        if (layer_mask_bit(k->shrink, i))
             s->squeeze[s->n_squeeze++] = i;
     }
     static const int64_t one = 1;
@@ -306,28 +259,21 @@ static assay_status slice_computed(tfl_op *o, const masks *k, const int64_t *ste
 
 assay_status tfl_strided_slice(tfl_op *o, bool *mapped)
 {
-    int64_t begin[TFL_LIST], end[TFL_LIST], step[TFL_LIST], axis = 0, made_axis = 0;
+    int64_t begin[TFL_LIST], end[TFL_LIST], step[TFL_LIST];
     int n = tfl_ints(o, 1, begin, 32), m = tfl_ints(o, 2, end, 32), s = tfl_ints(o, 3, step, 32);
-    const masks k = masks_of(o);
-    if (s > 0 && (n < 0 || m < 0) && !k.ellipsis && !k.insert && !k.offset)
+    const layer_masks k = masks_of(o);
+    bool offset = flat_u8(o->r->flat, o->options, 5, 0) != 0; /* ends are counted from the begins */
+    if (s > 0 && (n < 0 || m < 0) && !k.ellipsis && !k.insert && !offset)
         return slice_computed(o, &k, step, s, mapped);
-    slicing *plan = ARENA_NEW(o->f->scratch, slicing);
+    layer_slicing *plan = ARENA_NEW(o->f->scratch, layer_slicing);
     if (!plan)
         return err_no_memory(o->f->err);
     if (n < 0 || n != m || n != s || (k.ellipsis && tfl_rank(o, 0) < 0))
         return ASSAY_OK;
-    for (int i = 0; i < n; i++) {
-        if (bit(k.ellipsis, i)) {
-            int64_t more = ellipsis_axes(&k, tfl_rank(o, 0), n);
-            axis += more;
-            made_axis += more;
-        } else if (bit(k.insert, i)) {
-            plan->insert[plan->n_insert++] = made_axis++;
-        } else {
-            slice_axis(plan, &k, i, axis++, (int64_t[]){begin[i], end[i], step[i]});
-            made_axis += !bit(k.shrink, i);
-        }
-    }
+    for (int i = 0; offset && i < n; i++)
+        if (!num_add(begin[i], end[i], &end[i]))
+            return ASSAY_OK;
+    layer_slice_strided(plan, &k, &(layer_bounds){begin, end, step, n}, tfl_rank(o, 0));
     return add_slicing(o, plan, mapped);
 }
 
@@ -335,11 +281,11 @@ assay_status tfl_reverse(tfl_op *o, bool *mapped)
 {
     int64_t axes[TFL_LIST];
     int n = tfl_ints(o, 1, axes, TFL_LIST);
-    slicing *s = ARENA_NEW(o->f->scratch, slicing);
+    layer_slicing *s = ARENA_NEW(o->f->scratch, layer_slicing);
     if (!s)
         return err_no_memory(o->f->err);
     for (int i = 0; i < n; i++)
-        add_axis(s, axes[i], -1, INT32_MIN, -1);
+        layer_slice_axis(s, axes[i], -1, INT32_MIN, -1);
     return n < 0 ? ASSAY_OK : add_slicing(o, s, mapped);
 }
 
