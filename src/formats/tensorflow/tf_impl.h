@@ -222,8 +222,6 @@ typedef struct tf_tensor {
     cursor proto;
 } tf_tensor;
 bool tf_tensor_read(cursor proto, tf_tensor *t);
-/* Texts of a constant of strings, in scratch: how many, or -1. */
-int tf_texts(tf_reader *r, cursor proto, str *list, int max);
 ir_id tf_constant(tf_reader *r, tf_scope *s, tf_node *n);
 bool tf_tensor_ints(tf_reader *r, cursor proto, tf_ints *out);
 

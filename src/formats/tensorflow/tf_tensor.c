@@ -10,7 +10,7 @@
 #include "base/num.h"
 #include "formats/tensorflow/tf_impl.h"
 
-enum { T_DTYPE = 1, T_SHAPE, T_CONTENT = 4, T_FLOAT, T_DOUBLE, T_INT, T_STRING };
+enum { T_DTYPE = 1, T_SHAPE, T_CONTENT = 4, T_FLOAT, T_DOUBLE, T_INT };
 enum { T_INT64 = 10, T_BOOL, T_HALF = 13, T_UINT32 = 16, T_UINT64 };
 enum { A_TENSOR = 8 };
 
@@ -204,18 +204,4 @@ bool tf_tensor_ints(tf_reader *r, cursor proto, tf_ints *out)
     for (uint64_t i = 0; i < t.elements; i++)
         out->v[i] = n == 0 ? 0 : int_at(&t, bytes + size * (i < n ? i : n - 1));
     return true;
-}
-
-int tf_texts(tf_reader *r, cursor proto, str *list, int max)
-{
-    wire_field f;
-    int n = 0;
-    while (proto.src && wire_next(&proto, &f)) {
-        if (f.number != T_STRING || f.type != WIRE_LEN)
-            continue;
-        if (n == max)
-            return -1;
-        list[n++] = cursor_str(&f.body, cursor_left(&f.body), r->f.scratch, FOREIGN_MAX_NAME);
-    }
-    return n;
 }
