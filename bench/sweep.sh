@@ -1,6 +1,6 @@
 #!/bin/sh
 # A sweep of 60 tasks on a private Slurm of two nodes with its history in a private PostgreSQL, while things fail.
-#   bench/sweep.sh PROGRAM [TASKS]
+#   bench/sweep.sh PROGRAM [TASKS]      60; 0: only the slow node
 # The slurmd of n1 and its step are killed in the middle (SlurmdTimeout 10 s; the task is requeued) and started again, the database is
 # restarted once. In the end every task has one record. n1 is pinned to core 0 beside two busy loops, n2 to core 1: the
 # report must name n1 as slow. Prints what it found; exit 1 if it is not so.
@@ -27,37 +27,52 @@ for _ in 1 2; do
     taskset -c 0 sh -c 'while :; do :; done' &
     loops="$loops $!"
 done
-began=$(date +%s)
-"$assay" sweep --models lenet,mlp --batch-sizes 1,8 --threads 1 --repeat $((tasks / 4)) --num-runs 30 --on slurm -q
-id=$(sed -n 's/^  "id": "\(.*\)",/\1/p' sweep.json)
-done_now() { "$assay" sweep status --json | sed -n 's/^  "done": \([0-9]*\),/\1/p'; }
-until_done() { # N
-    while n=$(done_now) && [ "${n:-0}" -lt "$1" ]; do sleep 1; done
+queued() { squeue -h -r --name="$(sed -n 's/^  "id": "\(.*\)",/\1/p' "$1")" | wc -l; }
+done_now() { "$assay" sweep status "$1" --json | sed -n 's/^  "done": \([0-9]*\),/\1/p'; }
+# Until N tasks have a record. Exit 1 when the queue is empty before (tasks that fail leave it without a record), and
+# after 15 minutes.
+until_done() { # PLAN N
+    for _ in $(seq 900); do
+        left=$(queued "$1") n=$(done_now "$1" 2> said || :)
+        [ "${n:-0}" -lt "$2" ] || return 0
+        [ "$left" != 0 ] || break
+        sleep 1
+    done
+    echo "only ${n:-0} of $2 tasks have a record, and $left are in the queue: $(cat said)" >&2
+    tail -n 5 ./*.log >&2
+    exit 1
 }
-until_done $((tasks / 4))
-sh "$support/slurm.sh" kill "$cluster" n1
-echo "slurmd of n1 killed after $(done_now) tasks"
-until_done $((tasks / 3))
-sh "$support/postgres.sh" stop "$server" immediate
-sh "$support/postgres.sh" again "$server"
-echo "database restarted after $(done_now) tasks"
-sh "$support/slurm.sh" node "$cluster" n1
-for _ in $(seq 900); do
-    [ "$(squeue -h -r --name="$id" | wc -l)" != 0 ] || break
-    sleep 1
-done
-missing=$("$assay" sweep missing)
-[ -z "$missing" ] || { echo "missing, resubmitted: $missing"; "$assay" sweep resubmit; until_done "$tasks"; }
-records=$(sh "$support/postgres.sh" sql "$server" bench "SELECT count(*), count(DISTINCT task) FROM assay.runs WHERE sweep = '$id'")
-echo "$tasks tasks in $(($(date +%s) - began)) s; records and distinct tasks: $records"
-echo "requeued: $(grep -c -i 'requeue' "$cluster/slurmctld.log" || :) lines of slurmctld"
-[ "$records" = "$tasks|$tasks" ]
+survive() {
+    began=$(date +%s)
+    "$assay" sweep --models lenet,mlp --batch-sizes 1,8 --threads 1 --repeat $((tasks / 4)) --num-runs 30 --on slurm -q
+    id=$(sed -n 's/^  "id": "\(.*\)",/\1/p' sweep.json)
+    until_done sweep.json $((tasks / 4))
+    sh "$support/slurm.sh" kill "$cluster" n1
+    echo "slurmd of n1 killed after $(done_now sweep.json) tasks"
+    until_done sweep.json $((tasks / 3))
+    sh "$support/postgres.sh" stop "$server" immediate
+    sh "$support/postgres.sh" again "$server"
+    echo "database restarted after $(done_now sweep.json) tasks"
+    sh "$support/slurm.sh" node "$cluster" n1
+    for _ in $(seq 900); do
+        [ "$(queued sweep.json)" != 0 ] || break
+        sleep 1
+    done
+    missing=$("$assay" sweep missing)
+    [ -z "$missing" ] || { echo "missing, resubmitted: $missing"; "$assay" sweep resubmit; until_done sweep.json "$tasks"; }
+    records=$(sh "$support/postgres.sh" sql "$server" bench "SELECT count(*), count(DISTINCT task) FROM assay.runs WHERE sweep = '$id'")
+    echo "$tasks tasks in $(($(date +%s) - began)) s; records and distinct tasks: $records"
+    echo "requeued: $(grep -c -i 'requeue' "$cluster/slurmctld.log" || :) lines of slurmctld"
+    [ "$records" = "$tasks|$tasks" ]
+    "$assay" sweep report -o whole.json -q
+}
 # Runs that are longer than the scheduler's slices show the busy loops.
-"$assay" sweep --models resnet18 --threads 1 --repeat 10 --num-runs 10 --warmup-runs 2 --on slurm -q -o slow.json
-for _ in $(seq 300); do
-    [ "$("$assay" sweep missing slow.json)" ] || break
-    sleep 1
-done
-"$assay" sweep report slow.json --json > report.json
-"$assay" sweep report slow.json | sed -n '/^Machines/,$p'
-grep -o '"machine": "n1@[^}]*"verdict": "slow"' report.json
+find_slow() {
+    "$assay" sweep --models resnet18 --threads 1 --repeat 10 --num-runs 10 --warmup-runs 2 --on slurm -q -o slow.json
+    until_done slow.json 10
+    "$assay" sweep report slow.json --json > report.json
+    "$assay" sweep report slow.json | sed -n '/^Machines/,$p'
+    grep -o '"machine": "n1@[^}]*"verdict": "slow"' report.json
+}
+[ "$tasks" = 0 ] || survive
+find_slow

@@ -5,6 +5,8 @@
  * Files belong to the host: a path reaches it as it was written, and it reads only the ranges that are asked for
  * (fd_pread of WASI, wasm/host.mjs).
  */
+#include <assay/history.h>
+#include <assay/sandbox.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,15 +15,12 @@
 #include <unistd.h>
 
 #include "base/broker.h"
-#include "base/confined.h"
 #include "base/embedded.h"
 #include "base/process.h"
-#include "base/sandbox.h"
 #include "device/gpu_monitor.h"
 #include "jobs/measure.h"
 #include "jobs/pipeline.h"
 #include "jobs/race.h"
-#include "store/store.h"
 
 #define NATIVE "Use the native program."
 
@@ -102,7 +101,7 @@ static assay_status no_history(assay_error *err)
     return err_fail(err, ASSAY_ERR_UNSUPPORTED, "WebAssembly has no history. " NATIVE);
 }
 
-assay_status store_open(const char *path, bool create, store **out, assay_error *err)
+assay_status assay_store_open(const char *path, bool create, assay_store **out, assay_error *err)
 {
     (void)path;
     (void)create;
@@ -110,18 +109,19 @@ assay_status store_open(const char *path, bool create, store **out, assay_error 
     return no_history(err);
 }
 
-assay_status store_check_tags(store_tags tags, assay_error *err)
+assay_status assay_tags_check(const char *const *tags, size_t n, assay_error *err)
 {
     (void)tags;
+    (void)n;
     return no_history(err);
 }
 
-void store_close(store *s)
+void assay_store_close(assay_store *db)
 {
-    (void)s;
+    (void)db;
 }
 
-bool store_is_remote(const char *path)
+bool assay_store_is_remote(const char *path)
 {
     (void)path;
     return false;
@@ -163,22 +163,13 @@ assay_status process_call_apart(const process_call *call, void *out, assay_error
     return no_processes(err);
 }
 
-assay_status confined_run(confined_call *call, sbuf *out, assay_error *err)
+assay_status assay_analyze_confined(const assay_confined *what, const assay_options *options,
+                                    assay_text *texts, size_t n, assay_error *err)
 {
-    (void)call;
-    (void)out;
-    return no_processes(err);
-}
-
-assay_status sandbox_check(assay_error *err)
-{
-    return no_processes(err);
-}
-
-assay_status sandbox_enter(int out, int broker, assay_error *err)
-{
-    (void)out;
-    (void)broker;
+    (void)what;
+    (void)options;
+    (void)texts;
+    (void)n;
     return no_processes(err);
 }
 

@@ -7,6 +7,7 @@
 #include "analyze/count.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/num.h"
 #include "base/text.h"
 
 /* ---- numbers ---- */
@@ -40,14 +41,9 @@ void advise_times(sbuf *b, double ratio)
     sbuf_puts(b, " times");
 }
 
-static double share_of(uint64_t part, uint64_t whole)
-{
-    return whole ? (double)part / (double)whole : 0;
-}
-
 static double saved_share(uint64_t before, uint64_t after)
 {
-    return before > after ? share_of(before - after, before) : 0;
+    return before > after ? num_ratio(before - after, before) : 0;
 }
 
 /* ---- Amdahl ---- */
@@ -357,15 +353,15 @@ static void say_change(advise *a, const advise_case *c, bool parameters)
 {
     const profile *p = a->p;
     sbuf_puts(&a->expected, "FLOPs ÷ ");
-    advise_number(&a->expected, share_of(p->total_flops, c->flops), 2);
+    advise_number(&a->expected, num_ratio(p->total_flops, c->flops), 2);
     sbuf_puts(&a->expected, ", bytes moved ÷ ");
-    advise_number(&a->expected, share_of(p->total_memory, c->memory), 2);
+    advise_number(&a->expected, num_ratio(p->total_memory, c->memory), 2);
     sbuf_puts(&a->expected, ", activation peak ÷ ");
     advise_number(&a->expected,
-                  share_of(p->memory_plan.activations_peak_bytes, c->activations_bytes), 2);
+                  num_ratio(p->memory_plan.activations_peak_bytes, c->activations_bytes), 2);
     if (parameters) {
         sbuf_puts(&a->expected, ", parameters ÷ ");
-        advise_number(&a->expected, share_of(p->total_parameters, c->parameters), 2);
+        advise_number(&a->expected, num_ratio(p->total_parameters, c->parameters), 2);
     }
     sbuf_puts(&a->expected, ".");
     a->gain = saved_share(p->total_flops, c->flops) * 0.5;
@@ -397,7 +393,7 @@ static bool say_sequence(advise *a)
     sbuf_puts(&a->title, "Shorter sequences: ");
     sbuf_str(&a->title, c->change);
     sbuf_puts(&a->why, "The attention matrix products are ");
-    advise_percent(&a->why, share_of(a->p->ops.mac_qk + a->p->ops.mac_av, a->p->total_macs));
+    advise_percent(&a->why, num_ratio(a->p->ops.mac_qk + a->p->ops.mac_av, a->p->total_macs));
     sbuf_puts(&a->why, " of the MACs and fall to a quarter; the rest falls to half.");
     say_change(a, c, false);
     return true;
@@ -446,7 +442,7 @@ static bool say_batch(advise *a)
     sbuf_puts(&a->title, "Larger batches: ");
     sbuf_str(&a->title, c->change);
     sbuf_puts(&a->why, "Weights are ");
-    advise_percent(&a->why, share_of(a->p->memory_plan.weights_bytes, a->p->total_memory));
+    advise_percent(&a->why, num_ratio(a->p->memory_plan.weights_bytes, a->p->total_memory));
     sbuf_puts(&a->why, " of the bytes moved and are read once per batch.");
     sbuf_puts(&a->expected, "Bytes per sample ");
     advise_bytes(&a->expected, (uint64_t)before, (uint64_t)after);

@@ -10,6 +10,7 @@
 
 #include "analyze/axis_roles.h"
 #include "base/map.h"
+#include "base/num.h"
 #include "base/sbuf.h"
 
 typedef struct counter {
@@ -445,11 +446,6 @@ static void add_ops(profile_ops *sum, const profile_ops *o)
     sum->mac_av = sat_add(sum->mac_av, o->mac_av);
 }
 
-static double ratio(uint64_t a, uint64_t b)
-{
-    return b ? (double)a / (double)b : 0;
-}
-
 uint64_t count_flops(const profile_ops *o)
 {
     uint64_t flops = sat_add(sat_mul(2, o->mac), sat_add(o->add, o->mul));
@@ -473,7 +469,7 @@ static void total_layers(counter *x)
     p->total_macs = p->ops.mac;
     p->total_operators = p->accounting.nodes = p->n_layers;
     p->total_parameters = p->architecture.total_parameters;
-    p->arithmetic_intensity = ratio(count_flops(&p->ops), p->total_memory);
+    p->arithmetic_intensity = num_ratio(count_flops(&p->ops), p->total_memory);
     p->architecture.flops = p->total_flops;
     p->architecture.macs = p->total_macs;
     p->architecture.causal_macs = p->ops.causal_mac;
@@ -489,15 +485,15 @@ static void judge_bounds(counter *x)
     for (uint32_t k = 0; k < p->n_layers; k++) {
         profile_layer *l = &p->layers[k];
         uint64_t flops = count_flops(&l->ops);
-        l->arithmetic_intensity = ratio(flops, l->memory);
+        l->arithmetic_intensity = num_ratio(flops, l->memory);
         l->compute_bound = l->arithmetic_intensity >= b->threshold;
         l->band = band_of(BAND_INTENSITY, l->arithmetic_intensity)->id;
         compute_layers += l->compute_bound;
         compute_flops = sat_add(compute_flops, l->compute_bound ? flops : 0);
     }
-    b->compute_bound_percent = 100 * ratio(compute_flops, all_flops);
+    b->compute_bound_percent = 100 * num_ratio(compute_flops, all_flops);
     b->memory_bound_percent = all_flops ? 100 - b->compute_bound_percent : 0;
-    b->compute_bound_layers_percent = 100 * ratio(compute_layers, p->n_layers);
+    b->compute_bound_layers_percent = 100 * num_ratio(compute_layers, p->n_layers);
     b->memory_bound_layers_percent = p->n_layers ? 100 - b->compute_bound_layers_percent : 0;
 }
 
@@ -516,16 +512,14 @@ static assay_status break_down(counter *x, assay_error *err)
     profile *p = x->p;
     VEC(profile_operation) ops = {0};
     map by_type;
-    if (!map_init(&by_type, x->r->arena, 64))
-        return err_no_memory(err);
+    TRY_MEMORY(map_init(&by_type, x->r->arena, 64), err);
     for (uint32_t k = 0; k < p->n_layers; k++) {
         const profile_layer *l = &p->layers[k];
         uint32_t at = map_get(&by_type, l->type);
         if (at == MAP_NONE) {
             at = ops.n;
             profile_operation *o = VEC_PUSH(p->arena, &ops);
-            if (!o || !map_put(&by_type, l->type, at))
-                return err_no_memory(err);
+            TRY_MEMORY(o && map_put(&by_type, l->type, at), err);
             o->type = l->type;
         }
         assert(at < ops.n && ops.items);
@@ -537,7 +531,7 @@ static assay_status break_down(counter *x, assay_error *err)
         o->parameters = sat_add(o->parameters, l->parameters);
     }
     for (uint32_t k = 0; k < ops.n; k++)
-        ops.items[k].percent = 100 * ratio(ops.items[k].flops, p->total_flops);
+        ops.items[k].percent = 100 * num_ratio(ops.items[k].flops, p->total_flops);
     if (ops.n)
         qsort(ops.items, ops.n, sizeof *ops.items, by_flops);
     p->operations = ops.items;
@@ -556,8 +550,7 @@ static assay_status gather_items(counter *x, assay_error *err)
         const infer_item *it = &r->items.items[k];
         const ir_node *n = ir_node_at(r->model, it->node);
         profile_item *slot = VEC_PUSH(p->arena, &all);
-        if (!slot)
-            return err_no_memory(err);
+        TRY_MEMORY(slot, err);
         *slot = (profile_item){.node = str_copy(p->arena, n->name),
                                .op = op_name(x, n),
                                .reason = str_copy(p->arena, it->reason),
@@ -568,8 +561,7 @@ static assay_status gather_items(counter *x, assay_error *err)
     for (int list = 0; list < 2; list++)
         for (uint32_t k = 0; k < n_more[list]; k++) {
             profile_item *slot = VEC_PUSH(p->arena, &all);
-            if (!slot)
-                return err_no_memory(err);
+            TRY_MEMORY(slot, err);
             *slot = more[list][k];
             slot->node = str_copy(p->arena, slot->node);
         }
@@ -685,8 +677,7 @@ assay_status count_steps(infer_result *r, profile *p, counted *out, assay_error 
 {
     counter x = {.r = r, .p = p};
     TRY(count_weights(r, p, &x.w, err));
-    if (!walk_graph(&x, 0, 1, true, add_step))
-        return err_no_memory(err);
+    TRY_MEMORY(walk_graph(&x, 0, 1, true, add_step), err);
     *out = steps_of(&x);
     return ASSAY_OK;
 }
@@ -698,19 +689,16 @@ assay_status count_run(infer_result *r, const count_options *opt, profile *p, co
     counter x = {.r = r, .opt = opt ? opt : &plain, .p = p};
     x.lens = x.opt->lens ? x.opt->lens : &lens_table[0];
     x.place = ARENA_ARRAY(r->arena, uint32_t, r->model->values.n + (size_t)1);
-    if (!x.place)
-        return err_no_memory(err);
+    TRY_MEMORY(x.place, err);
     describe_model(&x);
     TRY(count_weights(r, p, &x.w, err));
     if (x.opt->unoptimised)
         count_unmark_loaded(r, x.w.fixed);
-    if (!reserve_layers(&x) || !walk_graph(&x, 0, 1, true, add_layer))
-        return err_no_memory(err);
+    TRY_MEMORY(reserve_layers(&x) && walk_graph(&x, 0, 1, true, add_layer), err);
     p->layers = x.layers.items;
     p->n_layers = x.layers.n;
     *out = steps_of(&x);
-    if (!count_load_time(r, x.opt->precision, x.lens, out, p))
-        return err_no_memory(err);
+    TRY_MEMORY(count_load_time(r, x.opt->precision, x.lens, out, p), err);
     total_layers(&x);
     judge_bounds(&x);
     TRY(add_details(&x, err));

@@ -16,8 +16,7 @@ static assay_status add_user_node(user_list *x, const op_row *row, profile *p, a
     if (op.p && at == MAP_NONE) {
         at = x->all.n;
         profile_user_operator *u = VEC_PUSH(p->arena, &x->all);
-        if (!u || !map_put(&x->by_op, op, at))
-            return err_no_memory(err);
+        TRY_MEMORY(u && map_put(&x->by_op, op, at), err);
         *u = (profile_user_operator){.op = op, .file = str_copy(p->arena, user_ops_file(row))};
     }
     if (at == MAP_NONE)
@@ -29,8 +28,7 @@ static assay_status add_user_node(user_list *x, const op_row *row, profile *p, a
 assay_status count_user_operators(const infer_result *r, profile *p, assay_error *err)
 {
     user_list x = {0};
-    if (!map_init(&x.by_op, r->arena, 0))
-        return err_no_memory(err);
+    TRY_MEMORY(map_init(&x.by_op, r->arena, 0), err);
     for (ir_id node = 0; node < r->model->nodes.n; node++)
         if (r->rows[node] && r->rows[node]->flags & OPF_USER && r->state[node] & INFER_REACHED)
             TRY(add_user_node(&x, r->rows[node], p, err));

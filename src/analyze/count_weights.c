@@ -6,6 +6,7 @@
  * all the same. A builder's own mark beats every rule.
  */
 #include "analyze/count.h"
+#include "base/num.h"
 
 typedef struct weigher {
     infer_result *r;
@@ -205,11 +206,6 @@ bool count_dtypes_begin(dtype_sums *sums, arena *a)
     return sums->rows != NULL;
 }
 
-static void add_to(uint64_t *sum, uint64_t n)
-{
-    *sum = sat_add(*sum, n);
-}
-
 static void total_up(weigher *x, dtype_sums *sums)
 {
     profile_architecture *arch = &x->p->architecture;
@@ -227,13 +223,13 @@ static void total_up(weigher *x, dtype_sums *sums)
         if (x->w->cls[id] != WEIGHT_PARAM && x->w->cls[id] != WEIGHT_BUFFER)
             continue;
         uint64_t *slot = x->w->cls[id] == WEIGHT_PARAM ? &arch->total_parameters : &arch->buffers;
-        add_to(slot, x->w->elems[id]);
+        sat_add_to(slot, x->w->elems[id]);
         if (x->w->cls[id] == WEIGHT_PARAM && !(v->flags & IR_VALUE_UNREAD))
-            add_to(&x->w->booked[x->w->owner[id]], x->w->elems[id]);
+            sat_add_to(&x->w->booked[x->w->owner[id]], x->w->elems[id]);
         if (x->w->cls[id] == WEIGHT_PARAM && v->flags & IR_VALUE_FROZEN)
-            add_to(&frozen, x->w->elems[id]);
+            sat_add_to(&frozen, x->w->elems[id]);
         const count_stored stored = count_stored_as(x->r, v->constant);
-        add_to(&arch->weight_bytes, stored.bytes);
+        sat_add_to(&arch->weight_bytes, stored.bytes);
         count_dtype(sums, &stored, x->w->elems[id]);
     }
     arch->trainable_parameters = arch->total_parameters - frozen;

@@ -61,8 +61,7 @@ static assay_status invert(flow *f, arena *a, assay_error *err)
     uint32_t n_edges = f->deps.first[f->n];
     f->uses.first = ARENA_ARRAY(a, uint32_t, (size_t)f->n + 2);
     f->uses.items = ARENA_ARRAY(a, uint32_t, (size_t)n_edges + 1);
-    if (!f->uses.first || !f->uses.items)
-        return err_no_memory(err);
+    TRY_MEMORY(f->uses.first && f->uses.items, err);
     for (uint32_t e = 0; e < n_edges; e++)
         f->uses.first[f->deps.items[e] + 2]++;
     for (uint32_t k = 2; k <= f->n + 1; k++)
@@ -151,8 +150,7 @@ assay_status flow_build(infer_result *r, const counted *of, const profile *p, ir
     *out = (flow){.r = r, .p = p, .of = of, .precision = precision, .n = p->n_layers};
     builder b = {.f = out, .arena = a, .stamp = ARENA_ARRAY(a, uint32_t, p->n_layers + (size_t)1)};
     uint32_t *stamp = ARENA_ARRAY(a, uint32_t, r->model->values.n + (size_t)1);
-    if (!b.stamp || !stamp || !make_room(out, a))
-        return err_no_memory(err);
+    TRY_MEMORY(b.stamp && stamp && make_room(out, a), err);
     memset(out->layer_of, 0xff, sizeof *out->layer_of * r->model->nodes.n);
     for (uint32_t layer = 0; layer < out->n; layer++) {
         out->layer_of[of->nodes[layer]] = layer;

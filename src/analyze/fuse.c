@@ -270,8 +270,7 @@ static assay_status number_groups(partitioner *x, fuse_partition *out, assay_err
     out->members = ARENA_ARRAY(a, uint32_t, n + (size_t)1);
     out->role_of = ARENA_ARRAY(a, fuse_role, n + (size_t)1);
     out->match_of = x->match_of;
-    if (arena_failed(a))
-        return err_no_memory(err);
+    TRY_MEMORY(!arena_failed(a), err);
     for (uint32_t layer = 0; layer < n; layer++)
         if (x->units[group_at(x, layer)].sink == layer)
             id[group_at(x, layer)] = out->n_groups++;
@@ -300,8 +299,7 @@ assay_status fuse_run(const flow *f, const pattern_list *patterns, fuse_strategy
                      .unit_of = ARENA_ARRAY(a, uint32_t, f->n + (size_t)1),
                      .match_of = ARENA_ARRAY(a, const pattern_match *, f->n + (size_t)1)};
     *out = (fuse_partition){0};
-    if (arena_failed(a))
-        return err_no_memory(err);
+    TRY_MEMORY(!arena_failed(a), err);
     make_units(&x);
     claim_patterns(&x, patterns);
     for (uint32_t layer = 0; layer < f->n && strategy != FUSE_NONE; layer++)
@@ -401,8 +399,7 @@ assay_status fuse_boundary(const flow *f, const fuse_partition *g, uint64_t *byt
                            assay_error *err)
 {
     border b = {.f = f, .g = g};
-    if (!border_room(&b))
-        return err_no_memory(err);
+    TRY_MEMORY(border_room(&b), err);
     find_leaving(&b);
     for (uint32_t group = 0; group < g->n_groups; group++)
         for (uint32_t k = g->first[group]; k < g->first[group + 1]; k++)

@@ -183,8 +183,7 @@ static void compare_pairs(beside *b)
 static assay_status compare(beside *b, assay_error *err)
 {
     bool *whole = ARENA_ARRAY(b->work, bool, b->map->n_kernels + (size_t)1);
-    if (!whole || !index_kernels(b))
-        return err_no_memory(err);
+    TRY_MEMORY(whole && index_kernels(b), err);
     for (uint32_t k = 0; k < b->map->n_kernels; k++)
         whole[k] = within_one_group(b, k);
     for (uint32_t g = 0; g < b->g->n_groups; g++)

@@ -4,6 +4,7 @@
 
 #include "analyze/fuse.h"
 #include "base/map.h"
+#include "base/num.h"
 #include "base/sbuf.h"
 
 typedef struct figures {
@@ -79,11 +80,6 @@ static str kind_of(const figures *x, uint32_t group)
 
 /* ---- groups ---- */
 
-static double ratio(uint64_t a, uint64_t b)
-{
-    return b ? (double)a / (double)b : 0;
-}
-
 static bool works(const profile_layer *l)
 {
     return l->memory || count_flops(&l->ops) || l->ops.int_ops;
@@ -113,8 +109,8 @@ static void add_up(figures *x, uint32_t group)
             to->launches = l->times;
     }
     uint64_t flops = own_flops(x, group);
-    to->arithmetic_intensity = ratio(flops, to->boundary_bytes);
-    to->intensity_before = ratio(flops, to->memory);
+    to->arithmetic_intensity = num_ratio(flops, to->boundary_bytes);
+    to->intensity_before = num_ratio(flops, to->memory);
 }
 
 /* Which groups it waits for, each once. */
@@ -172,14 +168,13 @@ static void mark_path(figures *x, profile_fusion *out)
         x->groups[last].critical = true;
         out->critical_groups++;
     }
-    out->concurrency = ratio(count_flops(&x->p->ops), out->critical_flops);
+    out->concurrency = num_ratio(count_flops(&x->p->ops), out->critical_flops);
 }
 
 static assay_status find_widest(const figures *x, profile_fusion *out, assay_error *err)
 {
     uint32_t *count = ARENA_ARRAY(x->f->r->arena, uint32_t, x->g->n_groups + (size_t)1);
-    if (!count)
-        return err_no_memory(err);
+    TRY_MEMORY(count, err);
     for (uint32_t g = 0; g < x->g->n_groups; g++) {
         uint32_t level = x->groups[g].level;
         count[level] += x->groups[g].launches > 0;
@@ -208,16 +203,14 @@ static assay_status gather_kinds(const figures *x, profile_fusion *out, assay_er
 {
     VEC(fusion_kind) list = {0};
     map at;
-    if (!map_init(&at, x->f->r->arena, 16))
-        return err_no_memory(err);
+    TRY_MEMORY(map_init(&at, x->f->r->arena, 16), err);
     for (uint32_t g = 0; g < x->g->n_groups; g++) {
         const fusion_group *from = &x->groups[g];
         uint32_t k = map_get(&at, from->kind);
         if (k == MAP_NONE) {
             k = list.n;
             fusion_kind *fresh = VEC_PUSH(x->p->arena, &list);
-            if (!fresh || !map_put(&at, from->kind, k))
-                return err_no_memory(err);
+            TRY_MEMORY(fresh && map_put(&at, from->kind, k), err);
             fresh->kind = from->kind;
         }
         assert(k < list.n && list.items);
@@ -245,8 +238,8 @@ static void sum_up(const figures *x, profile_fusion *out)
         out->bytes_after = sat_add(out->bytes_after, x->groups[g].boundary_bytes);
     }
     out->bytes_before = x->p->total_memory;
-    out->intensity_before = ratio(count_flops(&x->p->ops), out->bytes_before);
-    out->intensity_after = ratio(count_flops(&x->p->ops), out->bytes_after);
+    out->intensity_before = num_ratio(count_flops(&x->p->ops), out->bytes_before);
+    out->intensity_after = num_ratio(count_flops(&x->p->ops), out->bytes_after);
 }
 
 static assay_status fill_groups(figures *x, assay_error *err)
@@ -276,8 +269,7 @@ assay_status fuse_figures(const flow *f, const fuse_partition *g, fuse_strategy 
 {
     figures x = {.f = f, .g = g, .p = p};
     profile_fusion *to = ARENA_NEW(p->arena, profile_fusion);
-    if (!to)
-        return err_no_memory(err);
+    TRY_MEMORY(to, err);
     TRY(fill_groups(&x, err));
     to->strategy = fuse_strategy_name(strategy);
     to->groups = x.groups;
@@ -329,8 +321,7 @@ assay_status fuse_potential(const flow *f, const pattern_list *patterns, profile
     profile scratch = *f->p;
     assay_status s = ASSAY_OK;
     scratch.arena = arena_new((size_t)256 << 20);
-    if (!scratch.arena)
-        return err_no_memory(err);
+    TRY_MEMORY(scratch.arena, err);
     for (int k = FUSE_CONVENTIONAL; s == ASSAY_OK && k < FUSE_STRATEGIES; k++)
         s = take_potential(f, patterns, (fuse_strategy)k, &scratch, out, err);
     arena_free(scratch.arena);

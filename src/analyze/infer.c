@@ -158,9 +158,11 @@ static assay_status check_arity(const ir_node *n, const op_row *row, assay_error
 static void note_newer(infer_result *r, const ir_node *n, const op_row *row)
 {
     int since = 0;
+    if (row->domain[0] || n->version <= 0)
+        return;
     for (const char *p = row->versions; *p >= '0' && *p <= '9'; p++)
         since = since * 10 + (*p - '0');
-    if (row->domain[0] || n->version <= 0 || n->version >= since)
+    if (n->version >= since)
         return;
     notes_add(&r->notes, "opset-operator", n->name, "Export the model again with a newer opset.",
               "%s is new in opset %d; the model uses opset %d.", row->name, since, n->version);
@@ -292,8 +294,7 @@ static assay_status walk_node(walker *w, ir_id id, assay_error *err)
 {
     infer_result *r = w->r;
     const ir_node *n = ir_node_at(r->model, id);
-    if (!reserve(w, n))
-        return err_no_memory(err);
+    TRY_MEMORY(reserve(w, n), err);
     for (uint32_t i = 0; i < n->n_inputs; i++)
         w->in[i] = n->inputs[i] == IR_NONE ? NULL : &r->info[n->inputs[i]];
     memset(w->out, 0, n->n_outputs * sizeof *w->out);
@@ -450,8 +451,7 @@ static assay_status new_result(const ir_model *m, const op_rows *user_ops, arena
                                infer_result **out, assay_error *err)
 {
     infer_result *r = ARENA_NEW(a, infer_result);
-    if (!r)
-        return err_no_memory(err);
+    TRY_MEMORY(r, err);
     r->model = m;
     r->arena = a;
     r->ops = op_index_new(a, user_ops);
@@ -497,8 +497,7 @@ assay_status infer_once(const ir_model *m, const infer_options *opt, const infer
                 .asked = ARENA_ARRAY(a, uint8_t, m->values.n + 1),
                 .budget = CONTENT_BUDGET};
     w.env.self = &w;
-    if (!w.asked)
-        return err_no_memory(err);
+    TRY_MEMORY(w.asked, err);
     known_op known[KNOWN_OPS] = {0};
     TRY(resolve_graph(r, 0, 0, known, err));
     TRY(infer_inputs(r, opt, err));

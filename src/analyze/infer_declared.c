@@ -13,8 +13,7 @@
 static assay_status declared_dims(infer_result *r, const ir_type *t, op_info *x, assay_error *err)
 {
     int64_t *dims = ARENA_ARRAY(r->arena, int64_t, (size_t)t->rank + 1);
-    if (!dims)
-        return err_no_memory(err);
+    TRY_MEMORY(dims, err);
     for (int d = 0; d < t->rank; d++)
         dims[d] = t->dims[d].value >= 0 ? t->dims[d].value : infer_symbol(r, t->dims[d].symbol);
     x->rank = t->rank;
@@ -31,8 +30,7 @@ static assay_status describe_at(infer_result *r, const ir_type *t, op_info *x, i
     if (!t->elem || depth >= NESTED_MAX)
         return ASSAY_OK;
     op_info *elem = ARENA_NEW(r->arena, op_info);
-    if (!elem)
-        return err_no_memory(err);
+    TRY_MEMORY(elem, err);
     TRY(describe_at(r, t->elem, elem, depth + 1, err));
     x->elem = elem;
     if (t->kind == IR_KIND_SEQUENCE || t->kind == IR_KIND_OPTIONAL)
@@ -174,8 +172,7 @@ static int64_t taken_by(const op_info *x)
 static assay_status fill_last(infer_result *r, op_info *x, int at, int64_t size, assay_error *err)
 {
     int64_t *dims = arena_copy(r->arena, x->dims, (size_t)x->rank * sizeof *dims);
-    if (!dims)
-        return err_no_memory(err);
+    TRY_MEMORY(dims, err);
     dims[at] = size;
     x->dims = dims;
     return ASSAY_OK;

@@ -258,8 +258,7 @@ static assay_status shape_given(infer_result *r, uint32_t input, const infer_sha
                              "input '%s' has %d dimensions, but its --input-shape has %d", name,
                              v->declared.rank, s->rank);
     int64_t *dims = ARENA_ARRAY(r->arena, int64_t, (size_t)s->rank + 1);
-    if (!dims)
-        return err_no_memory(err);
+    TRY_MEMORY(dims, err);
     for (int d = 0; d < s->rank; d++) {
         dims[d] = d == batch_axis ? opt->batch : s->dims[d];
         if (!v->declared.dims)
@@ -287,8 +286,7 @@ static assay_status shape_declared(infer_result *r, uint32_t input, const infer_
         return ASSAY_OK;
     }
     int64_t *dims = ARENA_ARRAY(r->arena, int64_t, (size_t)rank + 1);
-    if (!dims)
-        return err_no_memory(err);
+    TRY_MEMORY(dims, err);
     int batch_axis = takes_batch(opt, input, rank);
     for (int d = 0; d < rank; d++) {
         const ir_dim *declared = v->declared.dims ? &v->declared.dims[d] : NULL;
@@ -460,8 +458,7 @@ assay_status infer_inputs(infer_result *r, const infer_options *opt, assay_error
 {
     const ir_graph *g = ir_graph_at(r->model, 0);
     const infer_shape **chosen = ARENA_ARRAY(r->arena, const infer_shape *, g->inputs.n + 1);
-    if (!chosen)
-        return err_no_memory(err);
+    TRY_MEMORY(chosen, err);
     TRY(choose_shapes(r, opt, chosen, err));
     for (uint32_t k = 0; k < opt->n_dims; k++)
         bind(r, opt->dims[k].symbol, opt->dims[k].value, false);

@@ -115,8 +115,7 @@ assay_status inventory_run(const ir_model *m, profile *p, assay_error *err)
 assay_status inventory_beside(const ir_model *m, profile *p, assay_error *err)
 {
     dtype_sums all;
-    if (!count_dtypes_begin(&all, p->arena) || !list_files(m, p))
-        return err_no_memory(err);
+    TRY_MEMORY(count_dtypes_begin(&all, p->arena) && list_files(m, p), err);
     p->inventory.present = true;
     for (ir_id id = 0; id < m->values.n; id++) {
         const ir_value *v = ir_value_at(m, id);

@@ -368,21 +368,18 @@ assay_status map_run(const roofline_model *m, const map_options *o, arena *scrat
     uint32_t n = o->devices->rows.n;
     size_t pairs = (size_t)n * DEVICE_PRECISIONS;
     mapper x = {.m = m, .o = o, .p = p, .out = ARENA_NEW(p->arena, profile_mapping), .err = err};
-    if (!x.out)
-        return err_no_memory(err);
+    TRY_MEMORY(x.out, err);
     x.out->hardware = ARENA_ARRAY(p->arena, mapping_hardware, n + 1);
     x.out->rows = ARENA_ARRAY(p->arena, mapping_row, pairs * o->n_batches + 1);
     x.out->skipped = ARENA_ARRAY(p->arena, mapping_skipped, pairs + 1);
-    if (!x.out->skipped || !x.out->rows || !x.out->hardware || !make_slices(&x, scratch))
-        return err_no_memory(err);
+    TRY_MEMORY(x.out->skipped && x.out->rows && x.out->hardware && make_slices(&x, scratch), err);
     x.out->n_hardware = n;
     x.out->fixed_batch = m->fixed_batch;
     for (uint32_t i = 0; i < n; i++)
         one_device(&x, i);
     if (x.out->n_rows == 0)
         return no_rows(&x);
-    if (!list_all_layers(&x, scratch))
-        return err_no_memory(err);
+    TRY_MEMORY(list_all_layers(&x, scratch), err);
     TRY(map_pareto(x.out, o, scratch, p->arena, err));
     p->mapping = x.out;
     return arena_failed(p->arena) ? err_no_memory(err) : ASSAY_OK;

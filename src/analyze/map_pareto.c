@@ -136,8 +136,7 @@ assay_status map_pareto(profile_mapping *m, const map_options *o, arena *scratch
     candidate *c = ARENA_ARRAY(scratch, candidate, (size_t)m->n_rows + 1);
     uint32_t *front = ARENA_ARRAY(keep, uint32_t, (size_t)m->n_rows + 1), n = 0;
     double best = INFINITY;
-    if (!c || !front)
-        return err_no_memory(err);
+    TRY_MEMORY(c && front, err);
     for (uint32_t i = 0; i < m->n_rows; i++) {
         double x = g->value(m, &m->rows[i]), y = h->value(m, &m->rows[i]);
         if (!m->rows[i].fits || m->rows[i].imprecise || (o->limit > 0 && x > g->limit(o->limit)))

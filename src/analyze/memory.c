@@ -328,8 +328,7 @@ static assay_status fill_plan(planner *x, const memory_detail *detail, assay_err
     uint64_t *live = room_for_sweep(x);
     uint32_t *seen = ARENA_ARRAY(x->r->arena, uint32_t, (size_t)x->n_buffers + 1);
     profile_moment *timeline = ARENA_ARRAY(p->arena, profile_moment, (size_t)x->n_steps + 1);
-    if (!live || !seen || !timeline)
-        return err_no_memory(err);
+    TRY_MEMORY(live && seen && timeline, err);
     uint32_t peak = sweep(x, live);
     for (uint32_t s = 0; s < x->n_steps; s++) {
         uint64_t need = working_set(x, s, seen, s + 1);
@@ -387,14 +386,12 @@ assay_status memory_live(infer_result *r, const counted *of, const ir_dtype *pre
                          uint64_t **live, assay_error *err)
 {
     planner x = {.r = r, .of = of, .n_steps = of->n};
-    if (!find_lives(&x))
-        return err_no_memory(err);
+    TRY_MEMORY(find_lives(&x), err);
     for (uint32_t k = 0; k < n; k++) {
         x.precision = precisions[k];
         place_all(&x);
         live[k] = room_for_sweep(&x);
-        if (!live[k])
-            return err_no_memory(err);
+        TRY_MEMORY(live[k], err);
         sweep(&x, live[k]);
     }
     return ASSAY_OK;

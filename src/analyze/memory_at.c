@@ -51,8 +51,7 @@ static assay_status no_such_layer(const profile *p, str word, arena *work, assay
 {
     const char **names = ARENA_ARRAY(work, const char *, p->n_layers + (size_t)1);
     sbuf hint = {0};
-    if (!names)
-        return err_no_memory(err);
+    TRY_MEMORY(names, err);
     for (uint32_t i = 0; i < p->n_layers; i++)
         names[i] = p->layers[i].name.n ? p->layers[i].name.p : "";
     text_did_you_mean(&hint, word, names, p->n_layers);
@@ -67,8 +66,7 @@ assay_status memory_steps_at(const profile *p, const str *words, uint32_t n, are
                              uint32_t **out, assay_error *err)
 {
     uint32_t *at = ARENA_ARRAY(work, uint32_t, n + (size_t)1);
-    if (!at)
-        return err_no_memory(err);
+    TRY_MEMORY(at, err);
     for (uint32_t i = 0; i < n; i++)
         if (!find_step(p, words[i], &at[i]))
             return no_such_layer(p, words[i], work, err);

@@ -67,8 +67,7 @@ assay_status memory_alive(const memory_story *s, uint32_t step, uint32_t most,
     *n = found < most ? found : most;
     *left_out = found - *n;
     profile_witness *list = ARENA_ARRAY(s->p->arena, profile_witness, *n + (size_t)1);
-    if (!all || !list)
-        return err_no_memory(err);
+    TRY_MEMORY(all && list, err);
     qsort(all, found, sizeof *all, larger_first);
     for (uint32_t i = 0; i < *n; i++)
         list[i] = witness_of(s, &all[i]);
@@ -82,8 +81,7 @@ static assay_status list_slots(const memory_story *s, assay_error *err)
 {
     profile *p = s->p;
     profile_slot *slots = ARENA_ARRAY(p->arena, profile_slot, s->n_buffers + (size_t)1);
-    if (!slots)
-        return err_no_memory(err);
+    TRY_MEMORY(slots, err);
     for (uint32_t b = 0; b < s->n_buffers; b++)
         slots[b] = (profile_slot){
             .value = str_copy(p->arena, ir_value_at(s->model, s->buffers[b].value)->name),
@@ -179,8 +177,7 @@ static assay_status list_events(const memory_story *s, assay_error *err)
     size_t most = 2 * (size_t)s->n_buffers + s->n_shares + 1;
     telling t = {.s = s, .events = ARENA_ARRAY(p->arena, profile_event, most)};
     const uint32_t *born = in_order(s, false), *dying = in_order(s, true);
-    if (!t.events || !born || !dying)
-        return err_no_memory(err);
+    TRY_MEMORY(t.events && born && dying, err);
     merge(&t, born, dying);
     assert(t.n < most);
     p->memory_plan.events = t.events;
@@ -276,11 +273,9 @@ static assay_status list_snapshots(const memory_story *s, assay_error *err)
     moment_list list = {0};
     if (s->n_steps == 0)
         return ASSAY_OK;
-    if (!choose_moments(s, &list))
-        return err_no_memory(err);
+    TRY_MEMORY(choose_moments(s, &list), err);
     profile_snapshot *out = ARENA_ARRAY(p->arena, profile_snapshot, list.n);
-    if (!out)
-        return err_no_memory(err);
+    TRY_MEMORY(out, err);
     for (uint32_t i = 0; i < list.n; i++)
         TRY(take_snapshot(s, &list.items[i], &out[i], err));
     p->memory_plan.snapshots = out;

@@ -189,8 +189,7 @@ assay_status memory_plan_offsets(memory_buffer *buffers, uint32_t n, uint32_t n_
     chains c;
     heap_state *h = ARENA_NEW(scratch, heap_state);
     *total = 0;
-    if (!h || !make_chains(buffers, n, n_steps, scratch, &c))
-        return err_no_memory(err);
+    TRY_MEMORY(h && make_chains(buffers, n, n_steps, scratch, &c), err);
     *total = place_in_time(buffers, n_steps, &c, h);
     if (n > 0 && n <= BY_SIZE_MAX)
         place_by_size(buffers, n, *total, scratch, total);

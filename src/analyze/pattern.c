@@ -214,14 +214,11 @@ assay_status pattern_find(const flow *f, pattern_list *out, assay_error *err)
                 .arena = f->r->arena,
                 .budget = STEPS_FREE + (int64_t)STEPS_PER_LAYER * f->n};
     *out = (pattern_list){0};
-    if (!prepare(&s, f))
-        return err_no_memory(err);
+    TRY_MEMORY(prepare(&s, f), err);
     for (uint32_t layer = 0; layer < f->n; layer++)
-        if (!find_native(&s, layer) || !find_formula(&s, layer))
-            return err_no_memory(err);
+        TRY_MEMORY(find_native(&s, layer) && find_formula(&s, layer), err);
     for (uint32_t layer = 0; layer < f->n; layer++)
-        if (!find_blocks(&s, layer))
-            return err_no_memory(err);
+        TRY_MEMORY(find_blocks(&s, layer), err);
     drop_nested(&s);
     if (out->n)
         qsort(out->items, out->n, sizeof *out->items, by_exit);

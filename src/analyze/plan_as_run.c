@@ -63,8 +63,7 @@ static assay_status find_nodes(plan_as_run *x, const ir_model *m, const plan_run
     const ir_id *places = nodes_by_place(x, m, &n);
     x->node_of = ARENA_ARRAY(x->arena, ir_id, t->n_kernels + 1u);
     x->ran = ARENA_ARRAY(x->arena, bool, m->nodes.n + 1u);
-    if (!places || !x->node_of || !x->ran || !map_names(x, m, &names))
-        return err_no_memory(err);
+    TRY_MEMORY(places && x->node_of && x->ran && map_names(x, m, &names), err);
     for (uint32_t i = 0; i < t->n_kernels; i++) {
         const plan_kernel *k = &t->kernels[i];
         uint32_t id = map_get(&names, k->name);
@@ -131,8 +130,7 @@ static assay_status reorder(plan_as_run *x, const ordering *o, assay_error *err)
     uint32_t n = x->p->n_layers;
     ir_id *nodes = ARENA_ARRAY(x->arena, ir_id, n + 1u);
     profile_layer *layers = ARENA_ARRAY(x->p->arena, profile_layer, n + 1u);
-    if (!nodes || !layers)
-        return err_no_memory(err);
+    TRY_MEMORY(nodes && layers, err);
     for (uint32_t i = 0; i < n; i++) {
         nodes[i] = x->of.nodes[o->order[i]];
         layers[i] = x->p->layers[o->order[i]];
@@ -215,8 +213,7 @@ static assay_status make_plan(const ir_model *m, const infer_options *shapes, pl
     TRY(count_run(x->r, &counting, x->p, &x->of, err));
     TRY(find_nodes(x, m, x->run, err));
     x->step_of = ARENA_ARRAY(x->arena, uint32_t, m->nodes.n + 1u);
-    if (!x->step_of || !order_layers(&o, x->run))
-        return err_no_memory(err);
+    TRY_MEMORY(x->step_of && order_layers(&o, x->run), err);
     memset(x->step_of, 0xff, sizeof *x->step_of * (m->nodes.n + 1u));
     TRY(plan_by(x, (memory_rule){0}, &x->expanded, err));
     TRY(reorder(x, &o, err));

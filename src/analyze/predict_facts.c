@@ -9,6 +9,7 @@
 
 #include "analyze/predict.h"
 #include "base/map.h"
+#include "base/num.h"
 #include "ops/family.h"
 
 #define MILLION 1e-6
@@ -35,11 +36,6 @@ static double product(const profile_shape *s, int from, int to)
     return v;
 }
 
-static double at_least(double v, double least)
-{
-    return v > least ? v : least;
-}
-
 static double over(double v, double limit)
 {
     return v > limit ? v - limit : 0;
@@ -50,9 +46,9 @@ static void convolution(const profile_layer *l, facts *f)
 {
     const profile_shape *x = &l->inputs[0].shape, *w = &l->inputs[1].shape,
                         *y = &l->outputs[0].shape;
-    f->k = at_least((double)w->dims[1], 1);
-    f->groups = at_least(product(x, 1, 2) / f->k, 1);
-    f->n = at_least((double)w->dims[0] / f->groups, 1);
+    f->k = num_max((double)w->dims[1], 1);
+    f->groups = num_max(product(x, 1, 2) / f->k, 1);
+    f->n = num_max((double)w->dims[0] / f->groups, 1);
     f->window = product(w, 2, w->rank);
     f->m = product(y, 0, 1) * product(y, 2, y->rank);
 }
@@ -64,8 +60,8 @@ static void matrix_product(const profile_layer *l, facts *f)
     int r = y->rank > 0 ? y->rank : 0;
     f->n = r > 0 ? product(y, r - 1, r) : 1;
     f->m = f->weights > 0 ? product(y, 0, r - 1) : r > 1 ? product(y, r - 2, r - 1) : 1;
-    f->groups = at_least(product(y, 0, r) / at_least(f->m * f->n, 1), 1);
-    f->k = at_least(f->macs / at_least(f->m * f->n * f->groups, 1), 1);
+    f->groups = num_max(product(y, 0, r) / num_max(f->m * f->n, 1), 1);
+    f->k = num_max(f->macs / num_max(f->m * f->n * f->groups, 1), 1);
     f->window = 1;
 }
 
@@ -81,7 +77,7 @@ static facts facts_of(const profile_layer *l)
     facts f = {.macs = (double)l->macs,
                .other = (double)o->add + (double)o->mul + (double)o->div + (double)o->cmp,
                .special = (double)o->special,
-               .times = at_least((double)l->times, 1),
+               .times = num_max((double)l->times, 1),
                .read = (double)l->read_bytes,
                .weights = (double)l->weight_bytes,
                .written = (double)l->written_bytes,
@@ -109,7 +105,7 @@ static uint32_t conv_terms(const facts *f, double *x)
                           f->macs * MILLION,
                           f->macs * MILLION * 8 / f->n,
                           f->macs * MILLION * 8 / f->k,
-                          f->macs * MILLION * 64 / at_least(f->m, 1),
+                          f->macs * MILLION * 64 / num_max(f->m, 1),
                           f->out * MILLION,
                           f->read * MILLION / 4,
                           f->weights * MILLION / 4,
@@ -136,9 +132,9 @@ static uint32_t product_terms(const facts *f, double *x)
 {
     const double all[] = {f->times,
                           f->macs * MILLION,
-                          f->macs * MILLION * 16 / at_least(f->n, 1),
-                          f->macs * MILLION * 16 / at_least(f->k, 1),
-                          f->macs * MILLION * 16 / at_least(f->m, 1),
+                          f->macs * MILLION * 16 / num_max(f->n, 1),
+                          f->macs * MILLION * 16 / num_max(f->k, 1),
+                          f->macs * MILLION * 16 / num_max(f->m, 1),
                           f->out * MILLION,
                           f->read * MILLION / 4,
                           over(f->weights, NEAR_BYTES) * MILLION / 4,

@@ -9,11 +9,13 @@
 #include "analyze/predict.h"
 #include "base/memory.h"
 #include "base/num.h"
+#include "device/fit.h"
 
 enum { SWEEPS = 300, ROUNDS = 5 };
 #define FLOOR_SHARE 0.003
 #define HUBER       0.3
 #define WHOLE_HUBER 0.05
+#define SCALE_MOST  8.0 /* kernels are taken where nothing disturbs them, runs as they are */
 #define LOW_SHARE   0.1 /* of held-out models below the interval, and as many above */
 
 typedef struct sample {
@@ -77,16 +79,6 @@ static void solve(normal *e, double *c, uint32_t terms)
         c[k] = scale[k] > 0 ? c[k] / scale[k] : 0;
 }
 
-static double quantile(double *x, uint32_t n, double q)
-{
-    if (n == 0)
-        return 0;
-    qsort(x, n, sizeof *x, num_order);
-    double at = q * (n - 1);
-    uint32_t i = (uint32_t)at;
-    return i + 1 < n ? x[i] + (x[i + 1] - x[i]) * (at - i) : x[n - 1];
-}
-
 static bool fit_family(const sample *s, uint32_t n, calibration_family *f)
 {
     double *off = memory_alloc(sizeof *off * ((size_t)n + 1));
@@ -107,7 +99,7 @@ static bool fit_family(const sample *s, uint32_t n, calibration_family *f)
             is += f->c[k] * s[i].l->x[k];
         off[i] = fabs(is - s[i].seconds) * s[i].weight;
     }
-    f->error = off ? quantile(off, n, 0.5) : 0;
+    f->error = off ? fit_quantile(off, n, 0.5) : 0;
     free(off);
     return off != NULL;
 }
@@ -238,11 +230,33 @@ static void fit_whole(const fitting *f)
         bool both = det > 1e-9 * aa * bb;
         c->scale = both ? (ay * bb - by * ab) / det : 0;
         c->kernel_s = both ? (by * aa - ay * ab) / det : 0;
-        if (!(c->scale > 0.5 && c->scale < 2 && fabs(c->kernel_s) < 2e-5)) {
+        if (!(c->scale > 0.5 && c->scale < SCALE_MOST && fabs(c->kernel_s) < 2e-5)) {
             c->scale = aa > 0 ? ay / aa : 1;
             c->kernel_s = 0;
         }
     }
+}
+
+static double whole_seconds(const calibration *c, const predict_study *s)
+{
+    return c->scale * s->kernels_s + c->kernel_s * s->kernels;
+}
+
+/* Relative errors favour runs that nothing disturbed. On a busy machine most runs are disturbed, and the median run is
+ * what is predicted. */
+static void centre_whole(const fitting *f)
+{
+    calibration *c = f->out;
+    double ratios[CALIBRATION_RUNS];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < f->n && n < CALIBRATION_RUNS; i++) {
+        const predict_study *s = &f->studies[i];
+        if (!left_out(f, s) && s->latency_s > 0 && whole_seconds(c, s) > 0)
+            ratios[n++] = s->latency_s / whole_seconds(c, s);
+    }
+    double middle = n ? fit_quantile(ratios, n, 0.5) : 1;
+    c->scale *= middle;
+    c->kernel_s *= middle;
 }
 
 static bool fit_all(fitting *f)
@@ -251,6 +265,7 @@ static bool fit_all(fitting *f)
     if (ok) {
         fit_folds(f);
         fit_whole(f);
+        centre_whole(f);
     }
     free(f->samples);
     f->samples = NULL;
@@ -290,9 +305,9 @@ static bool judge_fit(const fitting *f, calibration *scratch)
             off[n++] = fabs(r->predicted_s / r->measured_s - 1);
         }
     }
-    c->low = n ? quantile(ratios, n, LOW_SHARE) : 1;
-    c->high = n ? quantile(ratios, n, 1 - LOW_SHARE) : 1;
-    c->error = quantile(off, n, 0.5);
+    c->low = n ? fit_quantile(ratios, n, LOW_SHARE) : 1;
+    c->high = n ? fit_quantile(ratios, n, 1 - LOW_SHARE) : 1;
+    c->error = fit_quantile(off, n, 0.5);
     return true;
 }
 
@@ -306,7 +321,6 @@ assay_status predict_learn(const predict_study *studies, uint32_t n, calibration
     ok = ok && judge_fit(&f, scratch);
     free(scratch);
     out->present = ok;
-    if (!ok)
-        return err_no_memory(err);
+    TRY_MEMORY(ok, err);
     return out->n_families ? ASSAY_OK : err_fail(err, ASSAY_ERR_ENGINE, "no kernel was measured");
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/map.h"
+#include "base/num.h"
 
 #define ADAMW_BYTES_KEPT \
     16.0 /* weight, gradient, two moments: 4 each; mixed precision keeps as much */
@@ -224,11 +225,6 @@ int64_t roofline_largest(const roofline_model *m, uint32_t width, bool training,
 
 enum { SLICE_ARRAYS = 8 };
 
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 static void fill_slice(roofline_slice *out, const roofline_model *m)
 {
     for (uint32_t i = 0; i < out->n; i++) {
@@ -273,7 +269,7 @@ bool roofline_slice_make(const roofline_model *m, int64_t batch, uint32_t width,
                             .weights_bytes = m->weights_bytes[width]};
     fill_slice(out, m);
     for (uint32_t t = 0; m->terms && t < RUNTIME_WAYS * RUNTIME_TERMS; t++)
-        out->terms[t / RUNTIME_TERMS][t % RUNTIME_TERMS] = larger(
+        out->terms[t / RUNTIME_TERMS][t % RUNTIME_TERMS] = num_max(
             at_batch(m->terms[width][t / RUNTIME_TERMS][t % RUNTIME_TERMS], batch), 0);
     out->activations_bytes = roofline_inference_bytes(m, batch, width) - out->weights_bytes;
     return true;
@@ -287,15 +283,15 @@ void roofline_run(const roofline_slice *s, const device *d, device_precision p, 
     for (uint32_t i = 0; i < s->n; i++) {
         double n = s->alike[i];
         double compute = s->contraction[i] * per_contraction + s->other[i] * per_other;
-        double moving = s->bytes[i] * per_byte, work = larger(compute, moving);
+        double moving = s->bytes[i] * per_byte, work = num_max(compute, moving);
         double start = d->overhead_s * s->launches[i], time = work + start;
         double working = start > work ? 0 : n * time;
         by_compute += compute >= moving ? working : 0;
         by_memory += compute >= moving ? 0 : working;
         all += n * time;
         starts += n * start;
-        more_flops += n * larger(compute * (1 / MORE), moving);
-        more_bandwidth += n * larger(compute, moving * (1 / MORE));
+        more_flops += n * num_max(compute * (1 / MORE), moving);
+        more_bandwidth += n * num_max(compute, moving * (1 / MORE));
     }
     *out = (roofline_time){.seconds = all,
                            .by_bound = {by_compute, by_memory, all - by_compute - by_memory},
@@ -310,7 +306,7 @@ roofline_layer_time roofline_one(const roofline_slice *s, uint32_t layer, const 
 {
     uint32_t i = s->model->kind_of[layer];
     double compute = s->contraction[i] / d->peak[p] + s->other[i] / device_vector_peak(d, p);
-    double moving = s->bytes[i] / d->bandwidth, work = larger(compute, moving);
+    double moving = s->bytes[i] / d->bandwidth, work = num_max(compute, moving);
     double start = d->overhead_s * s->launches[i];
     roofline_layer_time t = {.seconds = work + start};
     t.bound = start > work ? BOUND_OVERHEAD : compute >= moving ? BOUND_COMPUTE : BOUND_MEMORY;
@@ -326,7 +322,7 @@ double roofline_training(const roofline_slice *s, const device *d, device_precis
                  d->overhead_s * s->step_launches;
     for (uint32_t i = 0; i < s->n; i++)
         sum += s->alike[i] *
-               larger(s->step_contraction[i] * per_contraction + s->step_other[i] * per_other,
-                      s->step_bytes[i] * per_byte);
+               num_max(s->step_contraction[i] * per_contraction + s->step_other[i] * per_other,
+                       s->step_bytes[i] * per_byte);
     return sum;
 }

@@ -153,8 +153,7 @@ static assay_status take_memory(taker *x, const profile_architecture *arch, assa
     for (int w = 0; w < WIDTHS_TAKEN; w++) {
         if (!m->live[w])
             m->live[w] = arena_alloc_array(x->arena, (size_t)m->n_steps + 1, sizeof *m->live[w]);
-        if (!m->live[w])
-            return err_no_memory(err);
+        TRY_MEMORY(m->live[w], err);
         for (uint32_t s = 0; s < m->n_steps; s++)
             m->live[w][s][x->point] = (double)live[w][s];
         m->weights_bytes[w] = (double)memory_weights(arch, width_types[w]);
@@ -174,11 +173,9 @@ assay_status roofline_take(roofline_model *m, infer_result *r, const counted *of
     }
     if (of->n != m->n_steps)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED, "the graph changes with the batch size");
-    if (!m->layers || !make_room(&x))
-        return err_no_memory(err);
+    TRY_MEMORY(m->layers && make_room(&x), err);
     take_steps(&x, first);
     TRY(take_memory(&x, about->arch, err));
-    if (!keep_totals(&x))
-        return err_no_memory(err);
+    TRY_MEMORY(keep_totals(&x), err);
     return arena_failed(a) ? err_no_memory(err) : ASSAY_OK;
 }

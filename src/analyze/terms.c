@@ -2,6 +2,7 @@
 #include "analyze/terms.h"
 
 #include "analyze/fuse.h"
+#include "base/num.h"
 
 #define TILE 128.0 /* rows and columns of the tile that one unit computes */
 #define FULL 64.0  /* columns or depth that fill a tile */
@@ -131,8 +132,7 @@ assay_status term_plan_make(infer_result *r, const counted *of, const profile *p
     TRY(fuse_run(&f, &patterns, FUSE_CONVENTIONAL, &g, err));
     *out = (term_plan){.steps = ARENA_ARRAY(a, term_step, (size_t)f.n + 1), .n = f.n};
     planner x = {.f = &f, .g = &g, .out = out};
-    if (!out->steps)
-        return err_no_memory(err);
+    TRY_MEMORY(out->steps, err);
     for (uint32_t layer = 0; layer < f.n; layer++)
         out->steps[layer].kind = (uint8_t)kind_of(&f, layer);
     for (uint32_t layer = 0; layer < f.n; layer++)
@@ -157,11 +157,6 @@ static double product_of(const int64_t *dims, int from, int to)
     return v;
 }
 
-static double above(double v, double least)
-{
-    return v > least ? v : least;
-}
-
 static bool is_convolution(const op_ctx *c)
 {
     return c->row && (op_family_find(str_of(c->row->type))->is & OPS_CONVOLVES) && c->n_in >= 2 &&
@@ -172,11 +167,11 @@ static bool is_convolution(const op_ctx *c)
 static product convolution_of(const op_ctx *c)
 {
     const op_info *x = c->in[0], *w = c->in[1];
-    double in = above((double)w->dims[1], 1), groups = above((double)x->dims[1] / in, 1);
-    double window = product_of(w->dims, 2, w->rank), columns = above((double)w->dims[0], 1);
+    double in = num_max((double)w->dims[1], 1), groups = num_max((double)x->dims[1] / in, 1);
+    double window = product_of(w->dims, 2, w->rank), columns = num_max((double)w->dims[0], 1);
     product p = {
         .flops = TERM_CONV, .bytes = TERM_CORE_BYTES, .n = columns / groups, .k = in * window};
-    p.m = above((double)op_out_elems(c, 0) / columns, 1);
+    p.m = num_max((double)op_out_elems(c, 0) / columns, 1);
     if (groups > 1 && in < 2) {
         p.flops = TERM_DEPTHWISE;
         p.bytes = TERM_DEPTHWISE_BYTES;
@@ -196,19 +191,14 @@ static product product_facts(const term_step *s, const term_layer *l)
     if (is_convolution(c))
         return convolution_of(c);
     const op_info *y = c->n_out ? &c->out[0] : NULL;
-    double out = c->n_out ? above((double)op_out_elems(c, 0), 1) : 1;
+    double out = c->n_out ? num_max((double)op_out_elems(c, 0), 1) : 1;
     double n = y && y->rank > 0 && y->dims[y->rank - 1] > 0 ? (double)y->dims[y->rank - 1] : 1;
     bool core = s->kind == KIND_CORE;
     return (product){.flops = core ? TERM_MATMUL : TERM_BATCHED,
                      .bytes = core ? TERM_CORE_BYTES : TERM_BATCHED_BYTES,
-                     .m = above(out / n, 1),
+                     .m = num_max(out / n, 1),
                      .n = n,
-                     .k = above((double)l->k->mac / out, 1)};
-}
-
-static double smaller(double a, double b)
-{
-    return a < b ? a : b;
+                     .k = num_max((double)l->k->mac / out, 1)};
 }
 
 static void add_flops(const product *p, double flops, double times, double *t)
@@ -218,7 +208,7 @@ static void add_flops(const product *p, double flops, double times, double *t)
         return;
     t[TERM_NARROW] += flops * FULL / p->n;
     t[TERM_SHALLOW] += flops * FULL / p->k;
-    t[TERM_WAVE] += 2 * smaller(p->m, TILE) * smaller(p->n, TILE) * p->k * times;
+    t[TERM_WAVE] += 2 * num_min(p->m, TILE) * num_min(p->n, TILE) * p->k * times;
 }
 
 /* Bytes of a tensor at the width, of `part` bytes of it at its own. */

@@ -192,8 +192,7 @@ assay_status training_run(infer_result *r, const counted *of, profile *p, assay_
 {
     trainer x;
     profile_training *t = &p->training;
-    if (!training_begin(&x, r, of))
-        return err_no_memory(err);
+    TRY_MEMORY(training_begin(&x, r, of), err);
     for (uint32_t s = 0; s < p->n_layers; s++) {
         profile_layer *l = &p->layers[s];
         training_back b = training_step(&x, s, count_flops(&l->ops), l->macs);

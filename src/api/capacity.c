@@ -21,8 +21,7 @@ static assay_status run_capacity(const assay_result *const *profiles, const char
     const profile **list = ARENA_ARRAY(out->arena, const profile *, n);
     const load_result **loads = ARENA_ARRAY(out->arena, const load_result *, n);
     str *sources = ARENA_ARRAY(out->arena, str, n);
-    if (!list || !sources || !loads)
-        return err_no_memory(err);
+    TRY_MEMORY(list && sources && loads, err);
     for (size_t i = 0; i < n; i++) {
         list[i] = api_profile_of(profiles[i]);
         loads[i] = profiles[i]->kind == &load_kind ? profiles[i]->data : NULL;
@@ -46,12 +45,10 @@ static assay_status predict_models(const char *const *models, size_t n, const as
                                    assay_result *out, assay_error *err)
 {
     const language_result **list = ARENA_ARRAY(out->arena, const language_result *, n);
-    if (!list)
-        return err_no_memory(err);
+    TRY_MEMORY(list, err);
     for (size_t i = 0; i < n; i++) {
         job_pipeline *p = ARENA_NEW(out->arena, job_pipeline);
-        if (!p)
-            return err_no_memory(err);
+        TRY_MEMORY(p, err);
         *p = (job_pipeline){.arena = out->arena, .most_users = true};
         TRY(job_pipeline_open(p, models[i], o, err));
         if (!p->is_language)

@@ -43,8 +43,7 @@ static assay_status follow_config(assay_options *o, const profile *p, const prof
         return ASSAY_OK;
     o->model.batch = analysed_batch(p, c);
     job_config *own = VEC_PUSH(o->arena, &o->measure.configs);
-    if (!own)
-        return err_no_memory(err);
+    TRY_MEMORY(own, err);
     *own = (job_config){.batch = (int64_t)c->batch, .precision = str_copy(o->arena, c->precision)};
     return own->precision.p ? ASSAY_OK : err_no_memory(err);
 }

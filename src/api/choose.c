@@ -1,41 +1,22 @@
-/* Choosing a model: the catalogue's models of a task on devices, within a budget, by published accuracy. Each is mapped
- * as `map` does, at batch 1 unless the options say otherwise, and taken at the fastest floating-point precision that
- * fits the device: published figures are not those of int8 or fp8.
- * The front of a device are the models that nothing on it beats in both accuracy and expected latency.
- */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+/* Choosing a model in the public API. */
+#include "jobs/choose.h"
 
 #include "api/api.h"
-#include "base/memory.h"
-#include "profile/mapping.h"
-#include "profile/metrics.h"
-#include "zoo/accuracy.h"
 
-#include <assay/study.h>
-
-struct assay_choices {
-    arena *arena;
-    VEC(assay_choice) rows;
-};
-
-typedef struct chooser {
-    const char *task;
-    assay_options o; /* of the map */
-    zoo_accuracies published;
-    assay_choices *out;
-    size_t known; /* models of the task */
-} chooser;
-
-#define CHOICES_BYTES ((size_t)64 << 20)
+assay_status assay_choose(const char *task, const assay_options *options, assay_choices **out,
+                          assay_error *err)
+{
+    api_begin(err);
+    *out = NULL;
+    if (!task || !options || !options->hardware.names.n)
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "choosing needs a task and --hardware with device names");
+    return job_choose(task, options, out, err);
+}
 
 void assay_choices_free(assay_choices *c)
 {
-    if (!c)
-        return;
-    arena_free(c->arena);
-    free(c);
+    job_choices_free(c);
 }
 
 size_t assay_choices_count(const assay_choices *c)
@@ -46,164 +27,4 @@ size_t assay_choices_count(const assay_choices *c)
 bool assay_choice_at(const assay_choices *c, size_t index, assay_choice *out)
 {
     return c && index < c->rows.n && HAND_OUT(out, c->rows.items[index]);
-}
-
-/* ---- the budget ---- */
-
-static double value_of(const verdict_limit *l, const profile *p, const mapping_row *r)
-{
-    metric_value v = {.v = NAN};
-    if (strcmp(l->metric->name, "memory") == 0)
-        return (double)r->memory_bytes;
-    if (l->metric->unit == METRIC_MS)
-        return r->latency_ms;
-    if (l->metric->unit == METRIC_RATE)
-        return r->throughput;
-    return l->metric->get(p, &v) ? v.v : NAN;
-}
-
-/* What is not known does not fit. */
-static bool within_budget(const chooser *x, const profile *p, const mapping_row *r)
-{
-    for (uint32_t i = 0; i < x->o.check.budget.n; i++) {
-        const verdict_limit *l = &x->o.check.budget.items[i];
-        double v = value_of(l, p, r);
-        if (isnan(v) || (l->at_least ? v < l->limit : v > l->limit))
-            return false;
-    }
-    return r->fits;
-}
-
-/* ---- one model ---- */
-
-static const mapping_row *row_on(const profile_mapping *m, uint32_t hardware)
-{
-    const char *precision = m->hardware[hardware].cheapest;
-    for (uint32_t i = 0; i < m->n_rows; i++)
-        if (m->rows[i].hardware == hardware &&
-            (!precision || strcmp(m->rows[i].precision, precision) == 0))
-            return &m->rows[i];
-    return NULL;
-}
-
-static const char *kept(chooser *x, str s)
-{
-    return str_copy(x->out->arena, s).p;
-}
-
-static bool add_choice(chooser *x, const zoo_row *row, const zoo_accuracy *a, const profile *p,
-                       uint32_t hardware)
-{
-    const mapping_row *r = row_on(p->mapping, hardware);
-    const mapping_hardware *h = &p->mapping->hardware[hardware];
-    if (!r)
-        return true;
-    assay_choice c = {.model = row->name,
-                      .device = kept(x, h->id),
-                      .precision = r->precision,
-                      .runtime = h->runtime ? h->runtime : "",
-                      .metric = kept(x, a->metric),
-                      .weights = kept(x, a->weights),
-                      .source = kept(x, a->source),
-                      .accuracy = a->value,
-                      .latency_ms = r->latency_ms,
-                      .latency_low_ms = r->latency_low_ms,
-                      .latency_high_ms = r->latency_high_ms,
-                      .memory_bytes = r->memory_bytes,
-                      .parameters = p->total_parameters,
-                      .imprecise = r->imprecise,
-                      .fits = within_budget(x, p, r)};
-    return c.source && VEC_ADD(x->out->arena, &x->out->rows, c);
-}
-
-static assay_status try_model(chooser *x, const zoo_row *row, assay_error *err)
-{
-    const zoo_accuracy *a = zoo_accuracy_of(&x->published, row->name);
-    assay_model *m = NULL;
-    assay_result *r = NULL;
-    if (strcmp(row->task, x->task) != 0 || !a)
-        return ASSAY_OK;
-    x->known++;
-    assay_status s = assay_model_open(row->name, &m, err);
-    if (s == ASSAY_OK)
-        s = assay_map(m, &x->o, &r, err);
-    for (uint32_t h = 0; s == ASSAY_OK && h < r->p->mapping->n_hardware; h++)
-        if (!add_choice(x, row, a, r->p, h))
-            s = err_no_memory(err);
-    assay_result_free(r);
-    assay_model_free(m);
-    return s;
-}
-
-/* ---- order ---- */
-
-static int by_accuracy(const void *a, const void *b)
-{
-    const assay_choice *p = a, *q = b;
-    int device = strcmp(p->device, q->device);
-    if (device)
-        return device;
-    if (p->fits != q->fits)
-        return p->fits ? -1 : 1;
-    if (p->accuracy != q->accuracy)
-        return p->accuracy > q->accuracy ? -1 : 1;
-    return p->latency_ms < q->latency_ms ? -1 : p->latency_ms > q->latency_ms;
-}
-
-/* Rows of a device are ordered by accuracy: one is on the front when it is faster than all before it. */
-static void mark_front(assay_choices *c)
-{
-    double fastest = INFINITY;
-    for (uint32_t i = 0; i < c->rows.n; i++) {
-        assay_choice *r = &c->rows.items[i];
-        if (i == 0 || strcmp(r->device, c->rows.items[i - 1].device) != 0)
-            fastest = INFINITY;
-        if (!r->fits || r->imprecise || r->latency_ms >= fastest)
-            continue;
-        r->pareto = true;
-        fastest = r->latency_ms;
-    }
-}
-
-static assay_status choose_all(chooser *x, assay_error *err)
-{
-    TRY(zoo_accuracies_read(x->out->arena, &x->published, err));
-    for (uint32_t i = 0; i < zoo_count(); i++)
-        TRY(try_model(x, zoo_at(i), err));
-    if (!x->known)
-        return err_fail(err, ASSAY_ERR_USAGE,
-                        "no model of the task '%.60s' has a published accuracy here. Use "
-                        "classification, detection or segmentation.",
-                        x->task);
-    if (x->out->rows.n)
-        qsort(x->out->rows.items, x->out->rows.n, sizeof *x->out->rows.items, by_accuracy);
-    mark_front(x->out);
-    return ASSAY_OK;
-}
-
-assay_status assay_choose(const char *task, const assay_options *options, assay_choices **out,
-                          assay_error *err)
-{
-    err_clear(err);
-    *out = NULL;
-    if (!task || !options || !options->hardware.names.n)
-        return err_fail(err, ASSAY_ERR_USAGE,
-                        "choosing needs a task and --hardware with device names");
-    chooser x = {.task = task, .o = *options, .out = memory_zeroed(1, sizeof *x.out)};
-    x.o.analysis.no_advice = true;
-    if (!x.o.model.precisions.n) /* published figures are of floating-point weights */
-        x.o.model.precisions = STR("fp32,tf32,fp16,bf16");
-    if (!x.o.measure.batch_sizes.n && !x.o.model.batch)
-        x.o.model.batch = 1;
-    if (!x.out || !(x.out->arena = arena_new(CHOICES_BYTES))) {
-        assay_choices_free(x.out);
-        return err_no_memory(err);
-    }
-    assay_status s = choose_all(&x, err);
-    if (s != ASSAY_OK) {
-        assay_choices_free(x.out);
-        return s;
-    }
-    *out = x.out;
-    return ASSAY_OK;
 }

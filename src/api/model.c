@@ -4,21 +4,34 @@
 #include <stdio.h>
 
 #include "api/result.h"
+#include "base/memory.h"
 #include "formats/onnx_write.h"
 #include "jobs/job.h"
 #include "jobs/measure.h"
 #include "jobs/measure_llama.h"
 #include "profile/profile_fields.h"
 
+/* What a reader could not allocate or read and passed over is an error. */
+static assay_status hand_model(assay_status s, assay_model **out, assay_error *err)
+{
+    if (s != ASSAY_OK || !memory_lacked())
+        return s;
+    job_model_free(*out);
+    *out = NULL;
+    return err_no_memory(err);
+}
+
 assay_status assay_model_open(const char *model, assay_model **out, assay_error *err)
 {
-    return job_model_open(model, out, err);
+    api_begin(err);
+    return hand_model(job_model_open(model, out, err), out, err);
 }
 
 assay_status assay_model_from_bytes(const void *bytes, size_t n, const char *name,
                                     const char *folder, assay_model **out, assay_error *err)
 {
-    return job_model_from_bytes(bytes, n, name, folder, out, err);
+    api_begin(err);
+    return hand_model(job_model_from_bytes(bytes, n, name, folder, out, err), out, err);
 }
 
 void assay_model_free(assay_model *model)
@@ -41,9 +54,7 @@ static const result_kind configuration_kind = {.schema = "assay.configuration",
                                                .what = "a measured configuration",
                                                .of = &configuration_fields};
 
-/* The profile has it when the measuring is over: until then it is a separate result. */
-static void hand_config(const assay_hooks *hooks, const profile_measured *m,
-                        const profile_config *c)
+void api_hand_config(const assay_hooks *hooks, const profile_measured *m, const profile_config *c)
 {
     profile_config own = *c;
     assay_result shown = {
@@ -72,6 +83,13 @@ static assay_status check_engine_options(const assay_model *m, const assay_optio
 {
     if (!o)
         return ASSAY_OK;
+    if (what == ASSAY_MEASURE_LAYERS && job_runs_on_llama(m, o))
+        return refuse_given(o,
+                            "batch-sizes prompt-tokens generate context-depth input unit device "
+                            "no-spin opt-level provider-option no-nvtx gpu-events",
+                            "llama.cpp runs one pass over the model's input. Use --batch, "
+                            "--input-shape and --threads.",
+                            err);
     if (what == 0 && job_runs_on_llama(m, o))
         return refuse_given(o,
                             "configs precision precision-target concurrency rate cold input "
@@ -90,7 +108,7 @@ assay_status assay_measure(assay_model *model, const assay_options *options, uns
                            const assay_hooks *hooks, assay_result *of, assay_error *err)
 {
     assay_options none;
-    const job_measure_hooks h = {.caller = hooks, .measured = hand_config};
+    const job_measure_hooks h = {.caller = hooks, .measured = api_hand_config};
     api_begin(err);
     TRY(api_check_size(hooks, err));
     TRY(api_need_profile(of, "measuring", err));

@@ -131,8 +131,7 @@ static OPTION_SETTER(set_word)
     if (row->closed && option_choice(row->values, value) < 0)
         return refuse_choice(row, value, err);
     str copy = str_copy(o->arena, value);
-    if (!copy.p)
-        return err_no_memory(err);
+    TRY_MEMORY(copy.p, err);
     memcpy((char *)o + row->at, &copy, sizeof copy);
     return ASSAY_OK;
 }
@@ -155,8 +154,7 @@ static OPTION_SETTER(add_word)
         return err_fail(err, ASSAY_ERR_USAGE, "%s may be given at most %lld times", row->name,
                         (long long)row->max);
     str *slot = VEC_PUSH(o->arena, list);
-    if (!slot)
-        return err_no_memory(err);
+    TRY_MEMORY(slot, err);
     *slot = str_copy(o->arena, value);
     return slot->p ? ASSAY_OK : err_no_memory(err);
 }

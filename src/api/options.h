@@ -94,9 +94,6 @@ assay_status option_refuse(const option_row *row, str value, assay_error *err, c
 assay_status option_set_value(assay_options *o, const option_row *row, const char *value,
                               assay_error *err);
 
-OPTION_SETTER(api_set_question);
-/* NAME=A..B, NAME=A..B..STEP, NAME=A..B:N, NAME=A,B,C (scaling_options.c). */
-assay_status api_set_range(assay_options *o, str name, str text, assay_error *err);
 /* ASSAY_ERR_USAGE with the nearest and all names (check.c). */
 assay_status api_no_such_metric(str name, assay_error *err);
 

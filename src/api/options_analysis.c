@@ -3,6 +3,12 @@
 #include "base/sbuf.h"
 #include "base/text.h"
 
+static OPTION_SETTER(set_question)
+{
+    (void)row;
+    return job_set_question(o, value, err);
+}
+
 static OPTION_SETTER(set_lens)
 {
     const char *names[64] = {0};
@@ -92,8 +98,7 @@ static const option_row fusion[] = {
 OPTION_TOPIC(options_fusion, "Fusion", fusion);
 
 static const option_row scaling_rows[] = {
-    {OPTION_READ("solve", api_set_question, "scale"), .repeatable = true,
-     .value = "[NAME:]WHAT<=LIMIT",
+    {OPTION_READ("solve", set_question, "scale"), .repeatable = true, .value = "[NAME:]WHAT<=LIMIT",
      .about = "Find the largest size within a limit: memory<=24GB, side:macs<=100G."},
 };
 OPTION_TOPIC(options_scaling, "Scaling", scaling_rows);

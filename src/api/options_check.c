@@ -65,8 +65,7 @@ static OPTION_SETTER(set_budget)
         if (!find_separator(word, &n))
             return option_refuse(row, word, err, "limits such as flops:5G,memory:2GB,latency:20ms");
         TRY(parse_limit(row, word, &one, err));
-        if (!VEC_ADD(o->arena, &o->check.budget, one))
-            return err_no_memory(err);
+        TRY_MEMORY(VEC_ADD(o->arena, &o->check.budget, one), err);
     }
     return ASSAY_OK;
 }
@@ -97,8 +96,7 @@ static OPTION_SETTER(set_metrics)
         if (!m)
             return api_no_such_metric(name, err);
         slot = VEC_PUSH(o->arena, &o->check.metrics);
-        if (!slot)
-            return err_no_memory(err);
+        TRY_MEMORY(slot, err);
         *slot = m;
     } while (rest.n);
     return ASSAY_OK;
@@ -120,8 +118,7 @@ static OPTION_SETTER(set_metric_tolerance)
             return option_refuse(row, value, err, "percentages from 0 to 1000 such as %s:1",
                                  m->name);
         verdict_tolerance *t = VEC_PUSH(o->arena, &o->check.tolerances);
-        if (!t)
-            return err_no_memory(err);
+        TRY_MEMORY(t, err);
         *t = (verdict_tolerance){.metric = m, .percent = percent};
     } while (rest.n);
     return ASSAY_OK;

@@ -8,8 +8,7 @@ static OPTION_SETTER(set_slo)
 {
     o->load.slo = (load_objectives){0};
     o->load.slo_text = str_copy(o->arena, value);
-    if (!o->load.slo_text.p)
-        return err_no_memory(err);
+    TRY_MEMORY(o->load.slo_text.p, err);
     return load_objectives_parse(value, &o->load.slo)
                ? ASSAY_OK
                : option_refuse(row, value, err,
@@ -24,8 +23,7 @@ static OPTION_SETTER(set_rates)
         if (!amount_parse(AMOUNT_RATE, str_trim(item), &rate) || !(rate > 0) || rate > 1e7 ||
             o->load.rates.n == RATES_MOST)
             return option_refuse(row, value, err, "up to %d rates such as 10,20,50", RATES_MOST);
-        if (!VEC_ADD(o->arena, &o->load.rates, rate))
-            return err_no_memory(err);
+        TRY_MEMORY(VEC_ADD(o->arena, &o->load.rates, rate), err);
     }
     return ASSAY_OK;
 }

@@ -21,8 +21,7 @@ static OPTION_SETTER(set_batch_sizes)
         if (!parse_batch(str_cut(&rest, ','), &v))
             return option_refuse(row, value, err, "whole numbers such as 1,2,4,8");
         slot = VEC_PUSH(o->arena, &o->measure.batch_sizes);
-        if (!slot)
-            return err_no_memory(err);
+        TRY_MEMORY(slot, err);
         *slot = v;
     } while (rest.n);
     return ASSAY_OK;
@@ -39,8 +38,7 @@ static OPTION_SETTER(set_configs)
             (!precision_find(c.precision) && ir_dtype_by_name(c.precision) == IR_UNDEFINED))
             return option_refuse(row, value, err, "BATCH:PRECISION pairs such as 1:fp32,8:fp16");
         slot = VEC_PUSH(o->arena, &o->measure.configs);
-        if (!slot)
-            return err_no_memory(err);
+        TRY_MEMORY(slot, err);
         *slot = c;
     } while (rest.n);
     return ASSAY_OK;
@@ -54,8 +52,7 @@ static OPTION_SETTER(set_input)
     if (!path.n)
         return option_refuse(row, value, err, "[NAME=]FILE");
     job_input *in = VEC_PUSH(o->arena, &o->measure.inputs);
-    if (!in)
-        return err_no_memory(err);
+    TRY_MEMORY(in, err);
     *in = (job_input){.name = name.n ? str_copy(o->arena, name) : (str){0},
                       .path = str_copy(o->arena, path)};
     return in->path.p ? ASSAY_OK : err_no_memory(err);
@@ -67,8 +64,7 @@ static OPTION_SETTER(set_provider_option)
     if (!key.n || key.n == value.n)
         return option_refuse(row, value, err, "KEY=VALUE");
     job_setting *s = VEC_PUSH(o->arena, &o->engine.provider_options);
-    if (!s)
-        return err_no_memory(err);
+    TRY_MEMORY(s, err);
     *s = (job_setting){.key = str_copy(o->arena, key), .value = str_copy(o->arena, text)};
     return s->key.p && s->value.p ? ASSAY_OK : err_no_memory(err);
 }

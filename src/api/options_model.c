@@ -38,8 +38,7 @@ static OPTION_SETTER(set_shape)
         return option_refuse(row, value, err, "[NAME:]1,3,224,224 with at most %d whole numbers",
                              IR_MAX_RANK);
     infer_shape *s = VEC_PUSH(o->arena, &o->model.shapes);
-    if (!s)
-        return err_no_memory(err);
+    TRY_MEMORY(s, err);
     *s = (infer_shape){.input = name.n ? str_copy(o->arena, name) : (str){0}, .rank = rank};
     s->dims = arena_copy(o->arena, dims, sizeof *dims * (size_t)(rank ? rank : 1));
     return arena_failed(o->arena) ? err_no_memory(err) : ASSAY_OK;
@@ -50,12 +49,11 @@ static OPTION_SETTER(set_dim)
     int64_t v = 0, equals = last_of(value, '=');
     str size = {value.p + equals + 1, value.n - (uint32_t)(equals + 1)};
     if (equals > 0 && (memchr(size.p, '.', size.n) || memchr(size.p, ',', size.n)))
-        return api_set_range(o, (str){value.p, (uint32_t)equals}, size, err);
+        return job_set_range(o, (str){value.p, (uint32_t)equals}, size, err);
     if (equals <= 0 || !option_whole_number(size, DIM_MAX, &v))
         return option_refuse(row, value, err, "NAME=N with a whole number, for example batch=8");
     infer_dim *d = VEC_PUSH(o->arena, &o->model.dims);
-    if (!d)
-        return err_no_memory(err);
+    TRY_MEMORY(d, err);
     *d = (infer_dim){.symbol = str_copy(o->arena, (str){value.p, (uint32_t)equals}), .value = v};
     return d->symbol.p ? ASSAY_OK : err_no_memory(err);
 }

@@ -1,6 +1,6 @@
 /* Options of pipelines: images, language models, and both. */
 #include "api/api.h"
-#include "engine/llama.h"
+#include "engine/generate.h"
 
 enum { SWEEPS_MOST = 64 };
 
@@ -36,8 +36,7 @@ static assay_status set_length(assay_options *o, const option_row *row, str valu
                                load_drawn *drawn, assay_error *err)
 {
     *drawn = (load_drawn){.text = str_copy(o->arena, value)};
-    if (!drawn->text.p)
-        return err_no_memory(err);
+    TRY_MEMORY(drawn->text.p, err);
     if (option_whole_number(value, row->max, whole) && *whole >= 1) {
         load_lengths_parse(value, &drawn->of);
         return ASSAY_OK;
@@ -62,11 +61,10 @@ static OPTION_SETTER(set_depths)
     o->measure.depths.n = 0;
     for (str item; str_split(&rest, ',', &item);) {
         int64_t v;
-        if (!option_whole_number(item, 1 << 23, &v) || o->measure.depths.n == LLAMA_DEPTHS)
+        if (!option_whole_number(item, 1 << 23, &v) || o->measure.depths.n == GENERATE_DEPTHS)
             return option_refuse(row, value, err, "up to %d whole numbers such as 0,4096,16384",
-                                 LLAMA_DEPTHS);
-        if (!VEC_ADD(o->arena, &o->measure.depths, v))
-            return err_no_memory(err);
+                                 GENERATE_DEPTHS);
+        TRY_MEMORY(VEC_ADD(o->arena, &o->measure.depths, v), err);
     }
     return ASSAY_OK;
 }

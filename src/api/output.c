@@ -13,8 +13,7 @@ assay_status assay_output_open(const char *path, assay_output **out, assay_error
 {
     api_begin(err);
     *out = memory_zeroed(1, sizeof **out);
-    if (!*out)
-        return err_no_memory(err);
+    TRY_MEMORY(*out, err);
     assay_status s = file_out_open(path, &(*out)->file, err);
     if (s != ASSAY_OK) {
         free(*out);

@@ -111,8 +111,7 @@ static assay_status gather(const assay_result *const *list, uint32_t n, assay_re
 {
     pipelines_result *all = out->data;
     field_result *items = ARENA_ARRAY(out->arena, field_result, n);
-    if (!items)
-        return err_no_memory(err);
+    TRY_MEMORY(items, err);
     for (uint32_t i = 0; i < n; i++) {
         if (!is_pipeline(list[i]))
             return err_fail(err, ASSAY_ERR_USAGE, "this is %s, not a pipeline",

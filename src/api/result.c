@@ -7,8 +7,6 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "formats/format.h"
-#include "profile/load.h"
 #include "profile/profile_fields.h"
 #include "profile/profile_read.h"
 #include "profile/result_kinds.h"
@@ -46,7 +44,7 @@ assay_status api_hand_result(assay_status s, assay_result *made, assay_result **
 assay_status api_settle(assay_status s, assay_result *const *of, assay_error *err)
 {
     profile *p = *of ? (*of)->p : NULL;
-    bool whole = !p || (profile_settle(p) && result_conclude(&profile_kind, p, p->arena));
+    bool whole = !p || job_settle(p);
     return whole && !(s == ASSAY_OK && memory_lacked()) ? s : err_no_memory(err);
 }
 
@@ -73,80 +71,11 @@ assay_status api_need_profiles(const assay_result *const *list, size_t n, const 
 
 /* ---- reading ---- */
 
-/* What is no result, and what reads it. */
-static assay_status refuse_other(str schema, const char *shown, assay_error *err)
-{
-    static const struct {
-        const char *schema, *advice;
-    } others[] = {
-        {"assay.history", "Read it with `assay history import`"},
-        {"assay.model", "Show it with `assay graph`"},
-    };
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (str_is(schema, others[i].schema))
-            return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                            "%s: this is %s (\"%s\"), not a result. %s.", shown,
-                            result_what(schema), others[i].schema, others[i].advice);
-    return ASSAY_OK;
-}
-
-static assay_status read_profile(str text, const char *shown, assay_result *out, assay_error *err)
-{
-    out->kind = &profile_kind;
-    out->arena = arena_new(PROFILE_FILE_BYTES + ((size_t)1 << 20));
-    if (!out->arena)
-        return err_no_memory(err);
-    TRY(profile_read(text, shown, JOB_PROFILE_BYTES, &out->p, err));
-    bool whole = profile_settle(out->p) &&
-                 result_conclude_read(&profile_kind, out->p, out->p->arena);
-    return whole ? ASSAY_OK : err_no_memory(err);
-}
-
-static assay_status read_other(str text, const char *shown, assay_result *out, assay_error *err)
-{
-    result of;
-    TRY(result_read(text, shown, PROFILE_FILE_BYTES + JOB_PROFILE_BYTES, &of, err));
-    out->kind = of.kind;
-    out->arena = of.arena;
-    out->data = of.data;
-    if (of.kind != &load_kind)
-        return ASSAY_OK;
-    out->stands_for = load_as_profile(of.data, of.arena);
-    return out->stands_for ? ASSAY_OK : err_no_memory(err);
-}
-
-/* A document without a schema is left to the reader of profiles, whose message says what is wrong. */
-static assay_status read_into(str text, const char *shown, const char *kind, assay_result *out,
-                              assay_error *err)
-{
-    result_identity is = {0};
-    arena *scratch = arena_new((size_t)1 << 20);
-    assay_status s = scratch ? result_identify(text, shown, scratch, &is, err) : err_no_memory(err);
-    if (s == ASSAY_OK)
-        s = refuse_other(is.schema, shown, err);
-    /* Of several kinds that are wanted, the one that it is; else the first, whose reader says what is wrong. */
-    const result_kind *own = result_kind_find(is.schema);
-    bool other = kind && own && own != &profile_kind && str_in_list(str_of(own->name), kind, '|');
-    bool wants_profile = kind && !other && str_starts(str_of(kind), profile_kind.name);
-    bool as_profile = !is.schema.n || wants_profile || str_is(is.schema, profile_kind.schema);
-    arena_free(scratch);
-    TRY(s);
-    TRY(as_profile ? read_profile(text, shown, out, err) : read_other(text, shown, out, err));
-    out->saved = true;
-    out->text = str_copy(out->arena, text);
-    if (!out->text.p)
-        return err_no_memory(err);
-    if (kind && !str_in_list(str_of(out->kind->name), kind, '|'))
-        return err_fail(err, ASSAY_ERR_MALFORMED, "%s: this is %s, not a result of kind '%s'",
-                        shown, out->kind->what, kind);
-    return ASSAY_OK;
-}
-
 assay_status api_result_read(str text, const char *shown, const char *kind, assay_result **out,
                              assay_error *err)
 {
     assay_result *r = memory_zeroed(1, sizeof *r);
-    assay_status s = r ? read_into(text, shown, kind, r, err) : err_no_memory(err);
+    assay_status s = r ? job_result_read(text, shown, kind, r, err) : err_no_memory(err);
     return api_hand_result(s, r, out, err);
 }
 
@@ -169,8 +98,7 @@ static assay_status with_file(const char *path,
 {
     str text;
     arena *a = arena_new(PROFILE_FILE_BYTES + ((size_t)16 << 20));
-    if (!a)
-        return err_no_memory(err);
+    TRY_MEMORY(a, err);
     assay_status s = file_read_limited(path, LIMIT_DOCUMENT, a, &text, err);
     if (s == ASSAY_OK)
         s = use(text, FILE_NAME(path), ctx, a, err);
@@ -183,24 +111,11 @@ typedef struct reading {
     assay_result **out;
 } reading;
 
-/* Another kind of file, called what it is. */
-static assay_status refuse_file(const format_row *f, const char *shown, assay_error *err)
-{
-    if (f->what)
-        return err_fail(err, ASSAY_ERR_MALFORMED, "%s: %s, not a result of assay", shown, f->what);
-    return err_fail(err, ASSAY_ERR_MALFORMED,
-                    "%s: a model (%s), not a result of assay. Analyse it with `assay graph`.",
-                    shown, f->name);
-}
-
 static assay_status use_result(str text, const char *shown, void *ctx, arena *a, assay_error *err)
 {
     const reading *r = ctx;
-    uint64_t head = text.n < FORMAT_HEAD ? text.n : FORMAT_HEAD;
-    const format_row *f = format_by_content(text.p, head, text.n);
     (void)a;
-    if (f)
-        return refuse_file(f, shown, err);
+    TRY(job_refuse_model(text, shown, err));
     return api_result_read(text, shown, r->kind, r->out, err);
 }
 

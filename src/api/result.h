@@ -7,6 +7,9 @@
 /* Hands a result over to the caller, or frees it when s is a failure. */
 assay_status api_hand_result(assay_status s, assay_result *made, assay_result **out,
                              assay_error *err);
+/* A measured configuration for the caller's hook: the profile has it when the measuring is over, until then it is a
+ * separate result (model.c). */
+void api_hand_config(const assay_hooks *hooks, const profile_measured *m, const profile_config *c);
 /* From a document; `shown` is what messages call it, `kind` what it must be, or NULL. */
 assay_status api_result_read(str text, const char *shown, const char *kind, assay_result **out,
                              assay_error *err);

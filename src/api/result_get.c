@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "device/host.h"
+#include "jobs/record.h"
 #include "profile/load.h"
 
 /* ---- the root ---- */
@@ -11,15 +11,8 @@
 void api_describe_host(const assay_result *of)
 {
     profile *p = of->p ? of->p : of->kind == &load_kind ? ((load_result *)of->data)->about : NULL;
-    host_info h;
-    if (!p || of->saved || p->context.os.n)
-        return;
-    host_describe(&h);
-    p->context.os = str_copy(p->arena, str_of(h.os));
-    p->context.machine = str_copy(p->arena, str_of(h.machine));
-    p->context.cpu = str_copy(p->arena, str_of(h.cpu));
-    p->context.cores = h.cores;
-    p->context.memory_bytes = h.memory_bytes;
+    if (p && !of->saved)
+        job_describe_host(p);
 }
 
 field_value api_result_root(const assay_result *of)

@@ -86,8 +86,7 @@ static assay_status take_texts(const sbuf *got, assay_text *texts, size_t n, ass
         if (length > got->n - at)
             return err_fail(err, ASSAY_ERR_MALFORMED, "the sandbox returned an invalid answer");
         texts[i].text = memory_alloc((size_t)length + 1);
-        if (!texts[i].text)
-            return err_no_memory(err);
+        TRY_MEMORY(texts[i].text, err);
         memcpy(texts[i].text, got->p + at, (size_t)length);
         texts[i].text[length] = '\0';
         texts[i].n = (size_t)length;

@@ -13,8 +13,7 @@ assay_status assay_validate(const char *const *models, size_t n_models,
     assay_result *r = job_result_new(&validation_kind, JOB_ANALYSIS_BYTES);
     api_begin(err);
     *out = NULL;
-    if (!r)
-        return err_no_memory(err);
+    TRY_MEMORY(r, err);
     validation *v = r->data;
     v->arena = r->arena;
     return api_hand_result(job_validate(models, n_models, api_options(options, &none), v, err), r,

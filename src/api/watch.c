@@ -75,8 +75,7 @@ static assay_status follow(const char *const *argv, int64_t pid, const assay_opt
 {
     watching ctx = {hooks};
     profile_watch *w = ARENA_NEW(p->arena, profile_watch);
-    if (!w)
-        return err_no_memory(err);
+    TRY_MEMORY(w, err);
     uint64_t begin_ns =
         clock_mono_ns(); /* a short command may be over when it is looked at first */
     if (argv)

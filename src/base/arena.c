@@ -38,26 +38,18 @@
 #endif
 
 enum {
-    ALIGN = 16,
+    ALIGN = ARENA_ALIGN,
     BLOCK_MIN = 8 << 10,
     BLOCK_MAX = 1 << 20,
     POPULATE_MIN = 128 << 10,
     POPULATE_MAX = 4 << 20
 };
 
-typedef struct block {
-    struct block *next;
-    size_t used, cap; /* of data */
+typedef struct arena_block {
+    struct arena_block *next;
+    size_t used, cap; /* of data; `used` of the newest block is known when its room is closed */
     _Alignas(ALIGN) unsigned char data[];
 } block;
-
-/* left is what the limit still allows, 0 after a failure: so the usual allocation makes two comparisons. */
-struct arena {
-    block *head;
-    size_t next_cap;
-    size_t left, limit;
-    bool failed;
-};
 
 arena *arena_new(size_t limit_bytes)
 {
@@ -84,8 +76,27 @@ void arena_free(arena *a)
 static void *fail_arena(arena *a)
 {
     a->failed = true;
-    a->left = 0;
+    a->left = a->room = 0;
     return NULL;
+}
+
+/* What the fast path has not taken goes back to the block and to the limit. */
+static void close_room(arena *a)
+{
+    if (a->at)
+        a->head->used = (size_t)(a->at - a->head->data);
+    a->left += a->room;
+    a->room = 0;
+    a->at = NULL;
+}
+
+static void open_room(arena *a)
+{
+    const block *b = a->head;
+    size_t room = b && !GAP && !a->failed ? b->cap - b->used : 0;
+    a->room = (room < a->left ? room : a->left) & ~(size_t)(ALIGN - 1);
+    a->left -= a->room;
+    a->at = a->room > 0 ? a->head->data + b->used : NULL;
 }
 
 /* The limit counts this, not the requested size: a file of a million one-byte names must not take sixteen times the
@@ -142,7 +153,7 @@ __attribute__((noinline)) static block *block_for(arena *a, size_t need)
     return b;
 }
 
-void *arena_alloc(arena *a, size_t size)
+static void *alloc_in_block(arena *a, size_t size)
 {
     assert(a->left <= a->limit);
     if (size > a->left || rounded(size) > a->left)
@@ -161,7 +172,15 @@ void *arena_alloc(arena *a, size_t size)
     return p;
 }
 
-bool arena_extend(arena *a, const void *p, size_t old_size, size_t size)
+void *arena_alloc_slow(arena *a, size_t size)
+{
+    close_room(a);
+    void *p = alloc_in_block(a, size);
+    open_room(a);
+    return p;
+}
+
+static bool extend_in_block(arena *a, const void *p, size_t old_size, size_t size)
 {
     block *b = a->head;
     if (!b || !p || a->failed || size < old_size || size > b->cap)
@@ -178,10 +197,18 @@ bool arena_extend(arena *a, const void *p, size_t old_size, size_t size)
     return true;
 }
 
+bool arena_extend(arena *a, const void *p, size_t old_size, size_t size)
+{
+    close_room(a);
+    bool grown = extend_in_block(a, p, old_size, size);
+    open_room(a);
+    return grown;
+}
+
 void *arena_copy(arena *a, const void *p, size_t size)
 {
     assert(p || !size);
-    void *q = arena_alloc(a, size);
+    void *q = arena_alloc(a, size + !size);
     if (q && size)
         memcpy(q, p, size);
     return q;
@@ -219,12 +246,7 @@ char *arena_printf(arena *a, const char *fmt, ...)
     return p;
 }
 
-bool arena_failed(const arena *a)
-{
-    return a->failed;
-}
-
 size_t arena_used(const arena *a)
 {
-    return a->limit - a->left;
+    return a->limit - a->left - a->room;
 }

@@ -43,4 +43,11 @@ void err_name_file(assay_error *err, const char *path);
             return try_status_;            \
     } while (0)
 
+/* Returns err_no_memory() unless the allocation gave something: TRY_MEMORY(list, err). */
+#define TRY_MEMORY(allocated, err)     \
+    do {                               \
+        if (!(allocated))              \
+            return err_no_memory(err); \
+    } while (0)
+
 #endif

@@ -170,19 +170,33 @@ typedef struct fields {
     bool (*finish)(struct field_reader *r, void *base);
 } fields;
 
+/* The sentences are for tools/describe_results. A program without them is smaller by a sixteenth (tools/wasm). */
+#ifdef ASSAY_FIELDS_WITHOUT_ABOUT
+#define FIELD_ABOUT(about_) NULL
+#else
+#define FIELD_ABOUT(about_) (about_)
+#endif
+
 /* FIELD(struct, member, kind, unit, label, about, more...): the key is the member's name. */
 #define FIELD(T, member, kind_, unit_, label_, about_, ...) \
     FIELD_AS(T, #member, member, kind_, unit_, label_, about_, __VA_ARGS__)
-#define FIELD_AS(T, key_, member, kind_, unit_, label_, about_, ...)               \
-    {                                                                              \
-        .key = (key_), .kind = FIELD_##kind_, .at = (uint32_t)offsetof(T, member), \
-        .unit = UNIT_##unit_, .label = (label_), .about = (about_), __VA_ARGS__    \
+#define FIELD_AS(T, key_, member, kind_, unit_, label_, about_, ...)                       \
+    {                                                                                      \
+        .key = (key_), .kind = FIELD_##kind_, .at = (uint32_t)offsetof(T, member),         \
+        .unit = UNIT_##unit_, .label = (label_), .about = FIELD_ABOUT(about_), __VA_ARGS__ \
     }
+/* The columns that many rows have: what the file holds where the value is unknown (field_absent), and flags. */
+#define OR_NULL   .absent = FIELD_NULL
+#define OR_OMIT   .absent = FIELD_OMIT
+#define OMIT_ZERO .absent = FIELD_OMIT_ZERO
+#define NULL_ZERO .absent = FIELD_NULL_ZERO
+#define ONE_LINE  .flags = FIELD_FLAT
+#define IN_CSV    .flags = FIELD_CSV
 /* Objects, lists and maps: `of_` is their fields. The count of a list is `count_`. */
 #define FIELD_STRUCT(T, key_, member, of_, about_, ...)                                         \
     {                                                                                           \
         .key = (key_), .kind = FIELD_OBJECT, .at = (uint32_t)offsetof(T, member), .of = &(of_), \
-        .about = (about_), __VA_ARGS__                                                          \
+        .about = FIELD_ABOUT(about_), __VA_ARGS__                                               \
     }
 /* Rows of another struct in the same object. */
 #define FIELD_SPLICED(T, member, of_, ...)                                                   \
@@ -190,23 +204,27 @@ typedef struct fields {
         .kind = FIELD_SPLICE, .at = (uint32_t)offsetof(T, member), .of = &(of_), __VA_ARGS__ \
     }
 /* An object whose members lie in this struct itself. */
-#define FIELD_INLINE(key_, of_, about_, ...)                                              \
-    {                                                                                     \
-        .key = (key_), .kind = FIELD_OBJECT, .of = &(of_), .about = (about_), __VA_ARGS__ \
+#define FIELD_INLINE(key_, of_, about_, ...)                                             \
+    {                                                                                    \
+        .key = (key_), .kind = FIELD_OBJECT, .of = &(of_), .about = FIELD_ABOUT(about_), \
+        __VA_ARGS__                                                                      \
     }
-#define FIELD_ITEMS(T, kind_, key_, member, count_, of_, about_, ...)                           \
-    {                                                                                           \
-        .key = (key_), .kind = FIELD_##kind_, .at = (uint32_t)offsetof(T, member),              \
-        .count_at = (uint32_t)offsetof(T, count_), .of = &(of_), .about = (about_), __VA_ARGS__ \
+#define FIELD_ITEMS(T, kind_, key_, member, count_, of_, about_, ...)                          \
+    {                                                                                          \
+        .key = (key_), .kind = FIELD_##kind_, .at = (uint32_t)offsetof(T, member),             \
+        .count_at = (uint32_t)offsetof(T, count_), .of = &(of_), .about = FIELD_ABOUT(about_), \
+        __VA_ARGS__                                                                            \
     }
 /* F64S, U64S, STRS. */
-#define FIELD_VALUES(T, kind_, key_, member, count_, unit_, about_, ...)                    \
-    {                                                                                       \
-        .key = (key_), .kind = FIELD_##kind_, .at = (uint32_t)offsetof(T, member),          \
-        .count_at = (uint32_t)offsetof(T, count_), .unit = UNIT_##unit_, .about = (about_), \
-        __VA_ARGS__                                                                         \
+#define FIELD_VALUES(T, kind_, key_, member, count_, unit_, about_, ...)           \
+    {                                                                              \
+        .key = (key_), .kind = FIELD_##kind_, .at = (uint32_t)offsetof(T, member), \
+        .count_at = (uint32_t)offsetof(T, count_), .unit = UNIT_##unit_,           \
+        .about = FIELD_ABOUT(about_), __VA_ARGS__                                  \
     }
 #define FIELDS(T, rows_, ...) FIELDS_AS(T, #T, rows_, __VA_ARGS__)
+/* Of a struct whose bool `present` says whether the object is there. */
+#define FIELDS_IF_PRESENT(T, rows_) FIELDS(T, rows_, .present_at = 1 + offsetof(T, present))
 /* Some members of a struct that other tables describe too. */
 #define FIELDS_AS(T, name_, rows_, ...)                                                     \
     {                                                                                       \

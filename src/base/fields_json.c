@@ -635,8 +635,7 @@ assay_status fields_parse(str text, const char *shown, const fields *f, void *ba
 {
     assay_error own = {0};
     arena *scratch = arena_new(SIZE_MAX);
-    if (!scratch)
-        return err_no_memory(err);
+    TRY_MEMORY(scratch, err);
     field_reader r = {.s = scan_text(text, 0, shown, scratch, &own), .arena = a};
     assay_status status = ASSAY_OK;
     r.s.nul = true; /* names of models may hold anything */

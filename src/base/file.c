@@ -190,8 +190,7 @@ static assay_status sort_names(const sbuf *text, arena *a, str **names, uint32_t
     VEC(str) list = {0};
     for (size_t at = 0; at < text->n; at += strlen(text->p + at) + 1) {
         str name = str_copy(a, str_of(text->p + at)), *slot = VEC_PUSH(a, &list);
-        if (!name.p || !slot)
-            return err_no_memory(err);
+        TRY_MEMORY(name.p && slot, err);
         *slot = name;
     }
     if (list.n)
@@ -240,8 +239,7 @@ static assay_status read_to_end(int fd, const char *name, uint64_t max_bytes, gr
     for (;;) {
         if (g->n > max_bytes)
             return ASSAY_OK;
-        if (!make_room(g, max_bytes))
-            return err_no_memory(err);
+        TRY_MEMORY(make_room(g, max_bytes), err);
         ssize_t got = read(fd, g->p + g->n, g->cap - g->n);
         if (got == 0)
             return ASSAY_OK;

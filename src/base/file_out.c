@@ -125,8 +125,7 @@ static assay_status open_beside(file_out *f, const char *path, const struct stat
     if (st && access(path, W_OK) != 0)
         return file_fail(path, "replace", errno, err);
     f->target = resolve_path(path, st != NULL);
-    if (!f->target)
-        return err_no_memory(err);
+    TRY_MEMORY(f->target, err);
     int error = st ? 0 : make_parents(path);
     if (!error) {
         f->fd = open_temporary(f->target, &f->temporary);
@@ -161,8 +160,7 @@ assay_status file_out_open(const char *path, file_out **out, assay_error *err)
     char name[FILE_SHOWN];
     file_out *f = memory_zeroed(1, sizeof *f);
     *out = NULL;
-    if (!f)
-        return err_no_memory(err);
+    TRY_MEMORY(f, err);
     f->fd = -1;
     f->shown = memory_strdup(file_shown(path, name));
     assay_status status = f->shown ? open_for(f, path, err) : err_no_memory(err);

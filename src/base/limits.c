@@ -120,7 +120,7 @@ static assay_status check_item(str item, assay_error *err)
                         r->unit, (int)(value.n < 60 ? value.n : 60), value.p);
     }
     return err_fail(err, ASSAY_ERR_USAGE,
-                    "there is no limit '%.*s'. `assay doctor --limits` lists them.",
+                    "unknown limit '%.*s'. `assay doctor --limits` lists them.",
                     (int)(name.n < 60 ? name.n : 60), name.p);
 }
 

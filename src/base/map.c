@@ -59,7 +59,7 @@ static inline struct map_slot *find(const map *m, str key, uint32_t hash)
 
 static uint32_t hash_of(const map *m, str key)
 {
-    return (uint32_t)(str_hash_seeded(key, m->seed) >> 32);
+    return (uint32_t)(str_hash_table(key, m->seed) >> 32);
 }
 
 uint32_t map_get(const map *m, str key)

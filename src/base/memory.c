@@ -1,15 +1,21 @@
 /* See memory.h. */
 #include "base/memory.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-static _Thread_local bool lacked;
+static _Thread_local int lacked; /* errno of the first lack */
 
 void *memory_note_lack(void)
 {
-    lacked = true;
+    memory_note_unread(ENOMEM);
     return NULL;
+}
+
+void memory_note_unread(int error)
+{
+    lacked = lacked ? lacked : error;
 }
 
 void *memory_alloc(size_t n)
@@ -38,10 +44,15 @@ char *memory_strdup(const char *s)
 
 bool memory_lacked(void)
 {
+    return lacked != 0;
+}
+
+int memory_lack(void)
+{
     return lacked;
 }
 
 void memory_forget_lack(void)
 {
-    lacked = false;
+    lacked = 0;
 }

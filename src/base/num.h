@@ -45,6 +45,26 @@ static inline uint64_t sat_mul(uint64_t a, uint64_t b)
     return __builtin_mul_overflow(a, b, &r) || r > NUM_SATURATED ? NUM_SATURATED : r;
 }
 
+static inline void sat_add_to(uint64_t *sum, uint64_t n)
+{
+    *sum = sat_add(*sum, n);
+}
+
+/* 0 where there is nothing to divide by. */
+static inline double num_ratio(uint64_t a, uint64_t b)
+{
+    return b ? (double)a / (double)b : 0;
+}
+
+static inline double num_max(double a, double b)
+{
+    return a > b ? a : b;
+}
+static inline double num_min(double a, double b)
+{
+    return a < b ? a : b;
+}
+
 /* A figure that was computed as a double, as a count: none below 0, none above the maximum. */
 static inline uint64_t sat_whole(double v)
 {

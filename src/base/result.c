@@ -42,8 +42,7 @@ assay_status result_identify(str text, const char *shown, arena *a, result_ident
     str schema = read_word(&s, "schema");
     if (schema.n)
         split_schema(schema, out);
-    if (arena_failed(a))
-        return err_no_memory(err);
+    TRY_MEMORY(!arena_failed(a), err);
     if (s.failed)
         return err_fail_at(err, ASSAY_ERR_MALFORMED, own.offset, "%s: invalid JSON: %s", shown,
                            s.what ? s.what : "");
@@ -115,8 +114,7 @@ assay_status result_read_as(const result_kind *kind, str text, const char *shown
 {
     result_identity is;
     arena *scratch = arena_new((size_t)1 << 20);
-    if (!scratch)
-        return err_no_memory(err);
+    TRY_MEMORY(scratch, err);
     text = without_mark(text);
     assay_status status = result_identify(text, shown, scratch, &is, err);
     if (status == ASSAY_OK)

@@ -1,7 +1,7 @@
 /* Sources and cursors.
  *
  * A file has one window, a heap buffer filled by pread(). A read outside of it that goes straight
- * on from it doubles the next fill up to STEP_MAX; any other read is a jump and fills to the end
+ * on from it (or skips less than a page) doubles the next fill up to STEP_MAX; any other read is a jump and fills to the end
  * of its page only (or of the next, when little of it is left). The kernel is told not to read
  * ahead, so a cold run reads the pages of the graph and leaves those of the weights on the disk.
  *
@@ -23,8 +23,9 @@
 enum {
     PAGE = 4096,
     STEP_MIN = PAGE,
-    STEP_MAX = 256 << 10,
+    STEP_MAX = 32 << 10,
     FILL_LEAST = 512, /* a fill that ends sooner takes the next page too */
+    GAP_MAX = PAGE,   /* a record that is skipped, not a weight */
     BUFFER = STEP_MAX + 2 * PAGE,
 };
 
@@ -76,8 +77,7 @@ assay_status source_memory(const void *p, uint64_t size, source **out, assay_err
 {
     source *s = memory_zeroed(1, sizeof *s);
     *out = s;
-    if (!s)
-        return err_no_memory(err);
+    TRY_MEMORY(s, err);
     s->window = p;
     s->window_len = s->size = size;
     return ASSAY_OK;
@@ -117,6 +117,7 @@ static assay_status read_failed(const source *s, uint64_t offset, int error, ass
 {
     char name[FILE_SHOWN];
     file_shown(s->file->name, name);
+    memory_note_unread(error ? error : EIO);
     if (error)
         return err_fail_at(err, ASSAY_ERR_SYSTEM, offset, "%s: cannot read: %s", name,
                            strerror(error));
@@ -160,7 +161,7 @@ static uint64_t fill_length(const source *s, uint64_t pos, uint64_t need)
 static assay_status fill(source *s, uint64_t pos, uint64_t need, assay_error *err)
 {
     struct source_file *f = s->file;
-    bool straight = s->window_len > 0 && pos - s->window_pos <= s->window_len;
+    bool straight = s->window_len > 0 && pos - s->window_pos <= s->window_len + GAP_MAX;
     f->step = !straight ? STEP_MIN : f->step < STEP_MAX ? f->step * 2 : STEP_MAX;
     uint64_t n = fill_length(s, pos, need);
     assert(need <= SOURCE_VIEW_MAX && need <= n && n <= BUFFER);

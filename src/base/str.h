@@ -43,8 +43,16 @@ bool str_contains(str s, const char *part);
 bool str_contains_any_case(str s, const char *part); /* of ASCII letters */
 bool str_holds_any_case(str s, str part);
 int str_cmp(str a, str b); /* bytewise */
+/* For bsearch(): a str with a row whose first member is its name, a const char *. */
+int str_order_row(const void *key, const void *row);
+static inline bool str_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
 uint64_t str_hash(str s);
 uint64_t str_hash_seeded(str s, uint64_t seed);
+/* For tables in memory, with a seed that nobody knows: cheaper for long names, and free to change. */
+uint64_t str_hash_table(str s, uint64_t seed);
 /* For what is kept in files: the same on every machine and for all time (FNV-1a, 32 bits). */
 uint32_t str_hash_stored(str s);
 

@@ -7,11 +7,6 @@
 
 enum { NUMBER_MAX = 400 }; /* characters; no double needs as many */
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static str str_behind(str s, uint32_t n)
 {
     return n ? (str){s.p + n, s.n - n} : s;
@@ -23,7 +18,7 @@ bool str_take_u64(str *s, uint64_t *out)
 {
     uint64_t v = 0;
     uint32_t n = 0;
-    for (; n < s->n && is_digit(s->p[n]); n++)
+    for (; n < s->n && str_is_digit(s->p[n]); n++)
         if (__builtin_mul_overflow(v, 10, &v) ||
             __builtin_add_overflow(v, (uint64_t)(s->p[n] - '0'), &v))
             return false;
@@ -58,7 +53,7 @@ bool str_to_i64(str s, int64_t *out)
 static uint32_t count_digits(str s, uint32_t from)
 {
     uint32_t at = from;
-    while (at < s.n && is_digit(s.p[at]))
+    while (at < s.n && str_is_digit(s.p[at]))
         at++;
     return at - from;
 }
@@ -99,7 +94,7 @@ static bool short_number(str s, double *out)
             point = true;
             continue;
         }
-        if (!is_digit(s.p[i]))
+        if (!str_is_digit(s.p[i]))
             return false;
         v = v * 10 + (uint64_t)(s.p[i] - '0');
         after += point;

@@ -4,7 +4,6 @@
  * The model is run only if a limit or the baseline needs a measurement, or with --measure. It is run with the
  * settings of the baseline unless options override them.
  */
-#include <string.h>
 
 #include "cli/gate.h"
 #include "cli/run.h"

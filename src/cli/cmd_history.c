@@ -152,8 +152,8 @@ static int put_lines(history_task *t, assay_output **file)
         *file = NULL;
         code = assay_output_commit(out, text, n, &err) == ASSAY_OK ? ASSAY_OK : cli_complain(&err);
         if (!code && !t->args->output.quiet)
-            printf("%llu records written to %s\n", (unsigned long long)records,
-                   t->args->output.paths.items[0]);
+            printf("%llu record%s written to %s\n", (unsigned long long)records,
+                   records == 1 ? "" : "s", t->args->output.paths.items[0]);
     }
     assay_free(text);
     return code;

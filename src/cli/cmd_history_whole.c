@@ -62,6 +62,6 @@ int history_prune(history_task *t)
                                  "90d, are deleted");
     assay_status s = assay_store_prune(t->store, &o, &deleted, &err);
     if (!a->output.quiet && (s == ASSAY_OK || deleted))
-        printf("%llu records deleted\n", (unsigned long long)deleted);
+        printf("%llu record%s deleted\n", (unsigned long long)deleted, deleted == 1 ? "" : "s");
     return s == ASSAY_OK ? ASSAY_OK : cli_complain(&err);
 }

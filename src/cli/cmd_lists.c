@@ -147,32 +147,53 @@ static int run_lenses(cli_args *args)
 
 /* ---- doctor ---- */
 
+static const cli_column limit_columns[] = {{.title = "limit"},
+                                           {.title = "value", .right = true},
+                                           {.title = "unit"},
+                                           {.title = "at most", .right = true, .drop = 1},
+                                           {.title = "of", .wrap = true}};
+
+static void add_limit(cli_table *t, const assay_limit_info *limit)
+{
+    char text[32];
+    cli_table_add(t, limit->name);
+    snprintf(text, sizeof text, "%" PRIu64, limit->value);
+    cli_table_add(t, text);
+    cli_table_add(t, limit->unit);
+    snprintf(text, sizeof text, "%" PRIu64, limit->most);
+    cli_table_add(t, limit->most ? text : "fixed");
+    cli_table_add(t, limit->about);
+}
+
+static void put_limit(const assay_limit_info *limit, bool first)
+{
+    fputs(first ? "  {" : ",\n  {", stdout);
+    cli_json_text("name", limit->name);
+    printf(", \"value\": %" PRIu64 ", \"most\": %" PRIu64 ", ", limit->value, limit->most);
+    cli_json_text("unit", limit->unit);
+    fputs(", ", stdout);
+    cli_json_text("about", limit->about);
+    putchar('}');
+}
+
 static int list_limits(const cli_args *args)
 {
     assay_limit_info limit = {.size = sizeof limit};
     int json = cli_as_json(args);
+    cli_table t;
+    cli_table_begin(&t, limit_columns, sizeof limit_columns / sizeof *limit_columns);
     if (json)
         puts("[");
     for (size_t i = 0; assay_limit_at(i, &limit); i++) {
-        if (!json) {
-            char most[32] = "fixed";
-            if (limit.most)
-                snprintf(most, sizeof most, "up to %" PRIu64, limit.most);
-            printf("%-19s %12" PRIu64 " %-8s %-20s %s\n", limit.name, limit.value, limit.unit, most,
-                   limit.about);
-            continue;
-        }
-        fputs(i == 0 ? "  {" : ",\n  {", stdout);
-        cli_json_text("name", limit.name);
-        printf(", \"value\": %" PRIu64 ", \"most\": %" PRIu64 ", ", limit.value, limit.most);
-        cli_json_text("unit", limit.unit);
-        fputs(", ", stdout);
-        cli_json_text("about", limit.about);
-        putchar('}');
+        if (json)
+            put_limit(&limit, i == 0);
+        else
+            add_limit(&t, &limit);
     }
+    int code = cli_table_print(&t);
     if (json)
         puts("\n]");
-    return ASSAY_OK;
+    return code;
 }
 
 static int run_doctor(cli_args *args)

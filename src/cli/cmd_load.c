@@ -1,6 +1,5 @@
 /* assay load: requests to a live endpoint, measured. Exit code: 5 if no request succeeded, 6 if --slo was missed (without
  * --curve), 130 after Ctrl-C with what was measured. */
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

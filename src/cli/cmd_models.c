@@ -105,20 +105,20 @@ static int put_all(const char *pattern, const char *task, bool json, cli_table *
 
 /* ---- choosing ---- */
 
-static const cli_column choice_columns[] = {{.title = "device"},
-                                            {.title = "model"},
+static const cli_column choice_columns[] = {{.title = "model"},
+                                            {.title = "device"},
                                             {.title = "accuracy", .right = true},
                                             {.title = "precision", .drop = 3},
                                             {.title = "expected", .right = true},
                                             {.title = "80 % within", .right = true, .drop = 2},
-                                            {.title = "MiB", .right = true},
+                                            {.title = "MiB", .right = true, .drop = 1},
                                             {.title = "front"}};
 
 static void add_choice(cli_table *t, const assay_choice *c)
 {
     char text[64];
-    cli_table_add(t, c->device);
     cli_table_add(t, c->model);
+    cli_table_add(t, c->device);
     snprintf(text, sizeof text, "%.1f %s", c->accuracy, c->metric);
     cli_table_add(t, text);
     cli_table_add(t, c->precision);
@@ -160,11 +160,14 @@ static void put_sources(const assay_choices *all)
         bool known = !c.fits;
         for (size_t k = 0; k < i && !known && assay_choice_at(all, k, &before); k++)
             known = before.fits && strcmp(before.source, c.source) == 0;
-        if (!known)
-            printf("  %s\n", c.source);
+        if (known)
+            continue;
+        fputs("  ", stdout);
+        cli_wrap(c.source, 2, 4, cli_width());
     }
-    puts("Front (*): nothing that fits the device is both faster and more accurate. Expected "
-         "times: docs/hardware.md.");
+    cli_wrap("Front (*): nothing that fits the device is both faster and more accurate. Expected "
+             "times: docs/hardware.md.",
+             0, 0, cli_width());
 }
 
 static int show_choices(const assay_choices *all, bool json)

@@ -44,16 +44,21 @@ static int read_words(sweep_job *s, int from, bool takes_task)
 
 static int plan_of_flags(sweep_job *s)
 {
-    const char *models[CLI_MAX_WORDS];
     char *list = strdup(s->args->model.list);
+    /* Fewer items than bytes. */
+    const char **models = list ? calloc(strlen(list) + 1, sizeof *models) : NULL;
     size_t n = 0;
     assay_error err;
-    for (char *rest = NULL, *m = list ? strtok_r(list, ",", &rest) : NULL; m && n < CLI_MAX_WORDS;
-         m = strtok_r(NULL, ",", &rest))
+    if (!models) {
+        free(list);
+        return cli_complain_text(ASSAY_ERR_SYSTEM, "out of memory");
+    }
+    for (char *rest = NULL, *m = strtok_r(list, ",", &rest); m; m = strtok_r(NULL, ",", &rest))
         models[n++] = m;
     const assay_sweep_request q = {
         .size = sizeof q, .models = models, .n_models = n, .options = s->args->options};
     assay_status status = assay_sweep_plan(&q, &s->plan, &err);
+    free(models);
     free(list);
     s->made = true;
     return status == ASSAY_OK ? ASSAY_OK : cli_complain(&err);
@@ -442,7 +447,7 @@ static const char *const sweep_examples[] = {
     "assay sweep sweep.json --on slurm --throttle 8 --db service=team",
     "submit a job array, at most 8 tasks at a time",
     "assay sweep status sweep.json",
-    "how far it is",
+    "show its progress",
     "assay sweep resubmit sweep.json",
     "submit the tasks that have no record and are not in the queue",
     "assay sweep report sweep.json -o report.html -o report.csv",

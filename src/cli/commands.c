@@ -3,44 +3,44 @@
 
 #include "cli/cli.h"
 
-/* In the order of help. NATIVE: runs models, keeps a history, writes models or starts processes, which a build for
- * WebAssembly (wasm/) does not. */
+/* In the order of help. NATIVE: runs models, keeps a history, writes models, starts processes or serves a shell, which a
+ * build for WebAssembly (wasm/) does not. */
 #ifdef __wasm__
 #define NATIVE(X, name)
 #else
 #define NATIVE(X, name) X(name)
 #endif
-#define COMMANDS(X)     \
-    X(graph)            \
-    NATIVE(X, profile)  \
-    NATIVE(X, bench)    \
-    NATIVE(X, layers)   \
-    X(memory)           \
-    X(compare)          \
-    NATIVE(X, check)    \
-    X(report)           \
-    X(validate)         \
-    X(map)              \
-    X(fuse)             \
-    X(scale)            \
-    NATIVE(X, sweep)    \
-    NATIVE(X, history)  \
-    NATIVE(X, trend)    \
-    NATIVE(X, capacity) \
-    NATIVE(X, serve)    \
-    NATIVE(X, mcp)      \
-    X(devices)          \
-    X(models)           \
-    NATIVE(X, export)   \
-    X(pipeline)         \
-    X(ops)              \
-    NATIVE(X, machine)  \
-    X(lenses)           \
-    NATIVE(X, doctor)   \
-    NATIVE(X, watch)    \
-    NATIVE(X, load)     \
-    X(completion)       \
-    X(help)             \
+#define COMMANDS(X)       \
+    X(graph)              \
+    NATIVE(X, profile)    \
+    NATIVE(X, bench)      \
+    NATIVE(X, layers)     \
+    X(memory)             \
+    X(compare)            \
+    NATIVE(X, check)      \
+    X(report)             \
+    X(validate)           \
+    X(map)                \
+    X(fuse)               \
+    X(scale)              \
+    NATIVE(X, sweep)      \
+    NATIVE(X, history)    \
+    NATIVE(X, trend)      \
+    NATIVE(X, capacity)   \
+    NATIVE(X, serve)      \
+    NATIVE(X, mcp)        \
+    X(devices)            \
+    X(models)             \
+    NATIVE(X, export)     \
+    X(pipeline)           \
+    X(ops)                \
+    NATIVE(X, machine)    \
+    X(lenses)             \
+    NATIVE(X, doctor)     \
+    NATIVE(X, watch)      \
+    NATIVE(X, load)       \
+    NATIVE(X, completion) \
+    X(help)               \
     X(version)
 
 #define DECLARED(name) extern const cli_command command_##name;

@@ -132,6 +132,8 @@ const own_option own_options[] = {
      .info.about = "Read the token from a file, which hides it from the process list."},
     {PASSED("allow-host"), .info.value = "NAME", .info.repeatable = true,
      .info.about = "Also accept requests for this host name."},
+    {PASSED("sweep-plan"), .info.value = "PLAN", .info.values = "@files", .info.repeatable = true,
+     .info.about = "Show the progress and the report of this sweep."},
     {PASSED("timeout"), .info.value = "SECONDS",
      .info.about = "Close a connection whose request takes longer. Default: 20."},
     {PASSED("no-sandbox"),

@@ -35,12 +35,14 @@ typedef struct
 typedef struct calibration {
     bool present;
     char engine[64];
-    uint32_t threads; /* of the engine; 0: its choice */
-    double seconds;   /* that it took */
-    double scale;     /* of the sum of kernels */
-    double kernel_s;  /* for each kernel beside that; may be negative: the profiler's own part */
-    double low, high; /* of measured over predicted time: 80 % of models left out lie between */
-    double error;     /* their median relative error */
+    uint32_t threads;   /* of the engine; 0: its choice */
+    double seconds;     /* that it took */
+    double scale;       /* of the sum of kernels */
+    double kernel_s;    /* for each kernel beside that; may be negative: the profiler's own part */
+    double low, high;   /* of measured over predicted time: 80 % of models left out lie between */
+    double error;       /* their median relative error */
+    double reference_s; /* usual time of the reference that ran in between; 0: none did */
+    double drift;       /* slowest over fastest tenth of its times */
     calibration_family families[CALIBRATION_FAMILIES];
     uint32_t n_families;
     calibration_fold folds[CALIBRATION_FOLDS];

@@ -3,8 +3,6 @@
  */
 #include "device/devices.h"
 
-#include <math.h>
-
 #include "base/csv.h"
 #include "base/embedded.h"
 #include "base/file.h"
@@ -233,8 +231,7 @@ static assay_status add_machine(str text, const char *shown, device_list *out, a
     machine *m = ARENA_NEW(out->arena, machine);
     device *slot = m ? VEC_PUSH(out->arena, &out->rows) : NULL;
     assay_error why = {0};
-    if (!slot)
-        return err_no_memory(err);
+    TRY_MEMORY(slot, err);
     TRY(result_read_as(&machine_kind, text, shown, out->arena, m, err));
     if (machine_device(m, out->arena, slot, &why) != ASSAY_OK)
         return err_fail(err, why.code, "%s: %s", shown, why.message);

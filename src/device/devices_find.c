@@ -59,8 +59,7 @@ static assay_status push_device(device_list *out, const device *d, assay_error *
         if (out->rows.items[i].id.p == d->id.p)
             return ASSAY_OK;
     device *slot = VEC_PUSH(out->arena, &out->rows);
-    if (!slot)
-        return err_no_memory(err);
+    TRY_MEMORY(slot, err);
     *slot = *d;
     return ASSAY_OK;
 }

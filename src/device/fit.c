@@ -208,11 +208,9 @@ assay_status fit_run(const fit_problem *p, arena *scratch, fit_result *out, doub
     double *own = ratio ? ratio : ARENA_ARRAY(scratch, double, (size_t)p->n + 1);
     fitter f = {.p = p, .eq = ARENA_NEW(scratch, normal), .fold = fold, .without = UINT32_MAX};
     *out = (fit_result){.n_terms = p->n_terms, .rows = p->n};
-    if (!fold || !sorted || !own || !f.eq)
-        return err_no_memory(err);
+    TRY_MEMORY(fold && sorted && own && f.eq, err);
     out->groups = deal(p, scratch, fold);
-    if (!out->groups)
-        return err_no_memory(err);
+    TRY_MEMORY(out->groups, err);
     fit_once(&f, out->c);
     uint32_t folds = out->groups < FIT_FOLDS ? out->groups : FIT_FOLDS;
     for (uint32_t k = 0; k < folds; k++)

@@ -131,8 +131,7 @@ assay_status gpu_monitor_open(uint32_t index, gpu_monitor **out, assay_error *er
 {
     gpu_monitor *m = memory_zeroed(1, sizeof *m);
     *out = NULL;
-    if (!m)
-        return err_no_memory(err);
+    TRY_MEMORY(m, err);
     assay_status s = start_monitor(m, index, err);
     if (s == ASSAY_OK)
         *out = m;

@@ -1,6 +1,7 @@
 /* See kernel.h. Number types, the terms that all families share, and the prediction. */
 #include "device/kernel.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -37,11 +38,6 @@ static const kernel_dtype dtypes[] = {
     {"tfloat32", DEVICE_TF32, false, 4, 4, 2.2e-6},
 };
 enum { N_DTYPES = sizeof dtypes / sizeof *dtypes };
-
-const kernel_dtype *kernel_dtype_at(uint32_t i)
-{
-    return i < N_DTYPES ? &dtypes[i] : NULL;
-}
 
 const kernel_dtype *kernel_dtype_find(str name)
 {
@@ -87,6 +83,12 @@ void kernel_put(kernel_terms *t, double x)
 {
     if (t->n < FIT_TERMS)
         t->x[t->n++] = x;
+}
+
+void kernel_part(kernel_terms *t, double seconds)
+{
+    assert(t->n_parts < KERNEL_PARTS);
+    t->parts[t->n_parts++] = seconds;
 }
 
 void kernel_hinges(kernel_terms *t, double x, const double *knots, uint32_t n)
@@ -140,21 +142,35 @@ const char *kernel_type_like(str dtype)
     return str_is(dtype, "int8_wo") || str_is(dtype, "int4_wo") ? "bfloat16" : NULL;
 }
 
-uint32_t kernel_pooled_terms(kernel_family f, str dtype, const double *x, uint32_t n_ratios,
-                             double out[FIT_TERMS])
+fit_form kernel_pooled_form(const kernel_terms *t)
+{
+    return t->n_parts ? FIT_SUM : FIT_FACTORS;
+}
+
+static uint32_t put_type_terms(str dtype, const double *x, uint32_t n, double out[FIT_TERMS])
 {
     static const char *const types[] = {"fp8", "fp8_block", "nvfp4"};
     enum { TYPES = sizeof types / sizeof *types, COMPUTE_TERM = 3 };
     const char *like = kernel_type_like(dtype);
-    memcpy(out, x, sizeof *x * n_ratios);
-    if (f != KERNEL_GEMM || n_ratios + 2 * TYPES > FIT_TERMS)
-        return n_ratios;
+    if (n + 2 * TYPES > FIT_TERMS)
+        return n;
     for (uint32_t k = 0; k < TYPES; k++) {
         bool is = str_is(like ? str_of(like) : dtype, types[k]);
-        out[n_ratios + 2 * k] = is ? 1 : 0;
-        out[n_ratios + 2 * k + 1] = is ? fmin(x[COMPUTE_TERM], 6) : 0;
+        out[n + 2 * k] = is ? 1 : 0;
+        out[n + 2 * k + 1] = is ? fmin(x[COMPUTE_TERM], 6) : 0;
     }
-    return n_ratios + 2 * TYPES;
+    return n + 2 * TYPES;
+}
+
+uint32_t kernel_pooled_terms(kernel_family f, str dtype, const kernel_terms *t,
+                             double out[FIT_TERMS])
+{
+    if (t->n_parts) {
+        memcpy(out, t->parts, sizeof *out * t->n_parts);
+        return t->n_parts;
+    }
+    memcpy(out, t->x, sizeof *out * t->n_ratios);
+    return f == KERNEL_GEMM ? put_type_terms(dtype, t->x, t->n_ratios, out) : t->n_ratios;
 }
 
 /* ---- prediction ---- */
@@ -181,18 +197,23 @@ const kernel_row *kernel_row_for(const kernel_table *t, const device *d, const k
     return own ? own : best_row(t, STR("*"), c);
 }
 
+static double seconds_by(const kernel_row *r, const kernel_call *c, const kernel_terms *t)
+{
+    double pooled[FIT_TERMS];
+    if (!str_is(r->device, "*"))
+        return fit_seconds(FIT_FACTORS, t->base, t->x, r->c, r->n_terms);
+    uint32_t n = kernel_pooled_terms(c->family, str_of(c->dtype->name), t, pooled);
+    n = n < r->n_terms ? n : r->n_terms;
+    return fit_seconds(kernel_pooled_form(t), t->base, pooled, r->c, n);
+}
+
 kernel_time kernel_predict(const kernel_table *t, const device *d, const kernel_call *c)
 {
     kernel_machine m = kernel_machine_of(d, c->dtype);
     kernel_terms x;
     kernel_describe(c, &m, &x);
     const kernel_row *r = kernel_row_for(t, d, c);
-    double pooled[FIT_TERMS];
-    bool together = r && str_is(r->device, "*");
-    if (together)
-        kernel_pooled_terms(c->family, str_of(c->dtype->name), x.x, x.n_ratios, pooled);
-    double s = r ? fit_seconds(FIT_FACTORS, x.base, together ? pooled : x.x, r->c, r->n_terms)
-                 : x.base;
+    double s = r ? seconds_by(r, c, &x) : x.base;
     s = s > x.limit ? s : x.limit;
     kernel_time out = {.seconds = s, .low_s = s, .high_s = s, .limit_s = x.limit, .from = r};
     if (r) {

@@ -8,7 +8,11 @@
  *
  * The x_j are logarithms of ratios (waves per unit, bytes per cache, arithmetic over moving, work over launch) and
  * hinges max(0, x - knot) on them: at most 50 per table. A device that was not measured takes the coefficients of the
- * pooled rows (device "*"), which are fitted to the ratios alone; their error is that of a generation left out.
+ * pooled rows (device "*"), and its error is that of a generation left out. Of GEMM, prefill and collectives they are
+ * fitted to the ratios alone. Of decode, encoders and experts, where launches, waves of small blocks and bytes add up,
+ * they are factors of those parts:
+ *
+ *   time   = max(limit, sum exp(c_j) part_j)      part_j: seconds by the data sheet
  *
  * Families: GEMM, attention of new tokens (prefill), of one token against a cache (decode), of an encoder, mixtures of
  * experts, and collectives. Elementwise operators, norms and gathers are terms of whole models (device/runtime.h).
@@ -42,7 +46,6 @@ typedef struct kernel_dtype {
     double launch_s; /* least time of a kernel of this type: quantising included */
 } kernel_dtype;
 const kernel_dtype *kernel_dtype_find(str name); /* NULL: unknown */
-const kernel_dtype *kernel_dtype_at(uint32_t i); /* NULL behind the last */
 
 typedef struct kernel_call {
     kernel_family family;
@@ -61,18 +64,23 @@ typedef struct kernel_machine {
 } kernel_machine;
 kernel_machine kernel_machine_of(const device *d, const kernel_dtype *t);
 
+enum { KERNEL_PARTS = 8 };
+
 typedef struct kernel_terms {
     double base, limit; /* seconds */
     double flops, bytes;
     double x[FIT_TERMS];
     uint32_t n;
     uint32_t n_ratios; /* of x: those that hold for any device come first */
+    double parts[KERNEL_PARTS];
+    uint32_t n_parts; /* 0: rows of all devices are fitted to the ratios */
 } kernel_terms;
 void kernel_describe(const kernel_call *c, const kernel_machine *m, kernel_terms *out);
-/* The terms of rows of all devices together (device "*"): the ratios, and of GEMM a factor of its own for each narrow
- * type: constant, and where arithmetic binds. Returns their number. */
-uint32_t kernel_pooled_terms(kernel_family f, str dtype, const double *x, uint32_t n_ratios,
+/* The terms of rows of all devices together (device "*"): the parts, or the ratios and of GEMM a factor of its own for
+ * each narrow type: constant, and where arithmetic binds. Returns their number. */
+uint32_t kernel_pooled_terms(kernel_family f, str dtype, const kernel_terms *t,
                              double out[FIT_TERMS]);
+fit_form kernel_pooled_form(const kernel_terms *t);
 /* Types of which few devices have tables: those of another type hold for them; NULL: of none. */
 const char *kernel_type_like(str dtype);
 
@@ -107,6 +115,7 @@ void kernel_hinges(kernel_terms *t, double x, const double *knots, uint32_t n);
 #define KERNEL_HINGES(t, x, ...)                           \
     kernel_hinges((t), (x), (const double[]){__VA_ARGS__}, \
                   sizeof((const double[]){__VA_ARGS__}) / sizeof(double))
+void kernel_part(kernel_terms *t, double seconds);
 /* Seconds to move bytes: from the last cache as far as they fit, else from memory. */
 double kernel_moving(const kernel_machine *m, double bytes);
 void kernel_begin(kernel_terms *t, const kernel_machine *m, double launch, double arithmetic);

@@ -11,6 +11,19 @@
 #define WALK_BYTES    10.0           /* of the cache that one block takes in a cycle */
 #define BLOCK_CYCLES  (4e-6 * 2.6e9) /* that a block lives at least */
 
+/* Of sums: launch, and what a block does at least, a split of the cache, a walk of a window. */
+#define SUM_LAUNCH_S    5e-6
+#define SUM_LAUNCH      1e4 /* cycles */
+#define SUM_BLOCK       4e3
+#define SUM_HEAD        60.0
+#define SPLIT_S         1.5e-6
+#define SPLIT_KEYS      256.0
+#define WALK_FAST       100.0 /* bytes in a cycle */
+#define ENCODER_WALK    8.0
+#define ENCODER_BLOCK   6e3
+#define ENCODER_REACHES 0.6 /* of the peak */
+#define ENCODER_MOVES   0.2 /* of the bytes, beside the arithmetic */
+
 typedef struct attention {
     double pairs, keys; /* per head and sequence */
     double repeats;     /* heads that share keys */
@@ -63,6 +76,39 @@ static void decode_terms(const kernel_call *c, const kernel_machine *m, const at
     KERNEL_HINGES(t, lr, 1, 2, 3);
 }
 
+/* Blocks that do not fill the units split the cache: a second kernel adds up. */
+static double split_steps(const kernel_call *c, const kernel_machine *m, double keys)
+{
+    bool splits = keys >= SPLIT_KEYS && c->batch * c->kv_heads < m->units;
+    return splits ? 1 + fmin(log2(keys / SPLIT_KEYS), 3) : 0;
+}
+
+static void decode_parts(const kernel_call *c, const kernel_machine *m, const attention *a,
+                         kernel_terms *t)
+{
+    double cycle = 1 / m->clock;
+    kernel_part(t, SUM_LAUNCH_S + SUM_LAUNCH * cycle);
+    kernel_part(t, kernel_moving(m, t->bytes));
+    kernel_part(t, c->batch * c->kv_heads / m->units * SUM_BLOCK * cycle);
+    kernel_part(t, c->batch * c->heads / m->units * SUM_HEAD * cycle);
+    kernel_part(t, SPLIT_S * split_steps(c, m, a->keys));
+    kernel_part(t,
+                c->window > 0 ? a->keys * c->head_size * 2 * c->kv_bytes / WALK_FAST * cycle : 0);
+}
+
+static void encoder_parts(const kernel_call *c, const kernel_machine *m, kernel_terms *t)
+{
+    double rows = ceil(c->queries / BLOCK_QUERIES), blocks = rows * c->heads * c->batch;
+    double idle = ceil(blocks / m->units) * m->units / blocks;
+    double padded = fmin(rows * BLOCK_QUERIES / c->queries, 8);
+    kernel_part(t, SUM_LAUNCH_S + SUM_LAUNCH / m->clock);
+    kernel_part(t,
+                t->flops / m->peak / ENCODER_REACHES * padded * fmin(idle, 1 + m->units / blocks));
+    kernel_part(t, kernel_moving(m, t->bytes) * ENCODER_MOVES);
+    kernel_part(t, blocks / m->units * ENCODER_BLOCK / m->clock);
+    kernel_part(t, c->queries * c->head_size / ENCODER_WALK / m->clock);
+}
+
 static void prefill_terms(const kernel_call *c, const kernel_machine *m, double work, double keys,
                           kernel_terms *t)
 {
@@ -109,6 +155,10 @@ void kernel_attention(const kernel_call *c, const kernel_machine *m, kernel_term
     kernel_put(t, lk);
     KERNEL_HINGES(t, lk, 8, 10, 12, 14);
     kernel_put(t, c->window > 0 ? 1 : 0);
+    if (decodes)
+        decode_parts(c, m, &a, t);
+    if (c->family == KERNEL_ENCODER)
+        encoder_parts(c, m, t);
     if (decodes)
         decode_terms(c, m, &a, t);
     else

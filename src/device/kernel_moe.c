@@ -1,6 +1,7 @@
 /* Terms of a mixture of experts (three products per expert: gate, up, down) and of collectives.
  *
- * Of E experts, tokens that choose topk each reach E (1 - (1 - topk/E)^tokens) on average; their weights are read once.
+ * Of E experts, tokens that choose topk each reach E (1 - (1 - topk/E)^tokens) on average, or as many as there are rows
+ * when the choice is balanced; their weights are read once.
  * Rows of an expert are padded to tiles. Collectives: the bytes that cross one link, and a latency that grows with the
  * number of devices.
  */
@@ -12,20 +13,53 @@
 #define LINK_START_S 6e-6
 #define TILE         16.0
 
+/* Of sums: launch, and rows and experts that the routing sorts. */
+#define SUM_LAUNCH_S 25e-6
+#define SUM_LAUNCH   3.75e4 /* cycles */
+#define SUM_REACHES  0.4    /* of the peak, by many small products */
+#define SUM_ROWS     1.8    /* times that the activations move */
+#define SUM_EXPERT   65.0   /* cycles */
+
+typedef struct routed {
+    double rows, held, reached, each; /* each: rows of an expert that is reached */
+} routed;
+
+static routed route(const kernel_call *c)
+{
+    double shares = c->shares > 1 ? c->shares : 1;
+    routed r = {.rows = fmax(c->tokens * c->topk / shares, 1),
+                .held = fmax(c->experts / shares, 1)};
+    double chosen = 1 - pow(fmax(1 - c->topk / c->experts, 0), c->tokens);
+    r.reached = fmin(fmax(c->skewed ? r.held * chosen : r.held, 1), fmin(r.held, r.rows));
+    r.each = r.rows / r.reached;
+    return r;
+}
+
+static void moe_parts(const kernel_call *c, const kernel_machine *m, const routed *r,
+                      kernel_terms *t)
+{
+    double tile = r->each <= 16 ? 16 : r->each <= 32 ? 32 : r->each <= 64 ? 64 : 128;
+    double arithmetic = t->flops / m->peak / SUM_REACHES * ceil(r->each / tile) * tile / r->each;
+    double weights = 3 * r->reached * c->hidden * c->inner * c->dtype->weight_bytes;
+    double moving = kernel_moving(m, weights);
+    kernel_part(t, SUM_LAUNCH_S + SUM_LAUNCH / m->clock);
+    kernel_part(t, sqrt(arithmetic * arithmetic + moving * moving));
+    kernel_part(t, SUM_ROWS * kernel_moving(m, r->rows * (2 * c->hidden + 3 * c->inner) * 2));
+    kernel_part(t, r->reached * SUM_EXPERT / m->clock);
+}
+
 void kernel_moe(const kernel_call *c, const kernel_machine *m, kernel_terms *t)
 {
     const kernel_dtype *d = c->dtype;
-    double shares = c->shares > 1 ? c->shares : 1, held = fmax(c->experts / shares, 1);
-    double rows = fmax(c->tokens * c->topk / shares, 1);
-    double reached = held * (1 - pow(fmax(1 - c->topk / c->experts, 0), c->tokens));
-    reached = fmin(fmax(reached, 1), fmin(held, rows));
-    double each = rows / reached, padded = ceil(each / TILE) * TILE / each;
-    t->flops = 6 * rows * c->hidden * c->inner;
-    t->bytes = 3 * reached * c->hidden * c->inner * d->weight_bytes +
-               rows * (2 * c->hidden + 3 * c->inner) * d->activation_bytes;
+    routed r = route(c);
+    double padded = ceil(r.each / TILE) * TILE / r.each;
+    t->flops = 6 * r.rows * c->hidden * c->inner;
+    t->bytes = 3 * r.reached * c->hidden * c->inner * d->weight_bytes +
+               r.rows * (2 * c->hidden + 3 * c->inner) * d->activation_bytes;
+    moe_parts(c, m, &r, t);
     double arithmetic = t->flops / m->peak * fmin(padded, TILE),
            moving = kernel_moving(m, t->bytes);
-    double tiles = reached * ceil(each / 64) * ceil(c->inner / 64);
+    double tiles = r.reached * ceil(r.each / 64) * ceil(c->inner / 64);
     kernel_begin(t, m, LAUNCH_S, arithmetic);
     KERNEL_HINGES(t, log2((arithmetic + moving) / LAUNCH_S), -3, -1, 0, 1, 2, 4);
     KERNEL_HINGES(t, log2(arithmetic / moving), -4, -2, 0, 2);
@@ -34,12 +68,12 @@ void kernel_moe(const kernel_call *c, const kernel_machine *m, kernel_terms *t)
     KERNEL_HINGES(t, log2(t->bytes / m->cache_bytes), -3, -1, 0, 1);
     kernel_put(t, log2(c->tokens));
     KERNEL_HINGES(t, log2(c->tokens), 3, 5, 7, 9, 11, 13);
-    kernel_put(t, log2(each));
-    KERNEL_HINGES(t, log2(each), 2, 4, 6);
+    kernel_put(t, log2(r.each));
+    KERNEL_HINGES(t, log2(r.each), 2, 4, 6);
     kernel_put(t, log2(c->hidden / 4096));
     kernel_put(t, log2(c->inner / 2048));
     KERNEL_HINGES(t, log2(c->inner / 256), 0);
-    kernel_put(t, log2(held / 64));
+    kernel_put(t, log2(r.held / 64));
     kernel_put(t, log2(c->topk / 8));
     kernel_put(t, c->skewed ? 1 : 0);
 }

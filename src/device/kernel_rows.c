@@ -1,5 +1,4 @@
 /* Rows of data/kernels.csv: which table, how many measured rows, how far off when shapes are left out, coefficients. */
-#include <stdio.h>
 
 #include "base/csv.h"
 #include "base/embedded.h"
@@ -44,8 +43,7 @@ assay_status kernel_table_csv(str text, arena *a, kernel_table *out, assay_error
         if (n <= FIXED_COLUMNS || !read_row(cells, n, &r))
             return err_fail(err, ASSAY_ERR_MALFORMED, "kernels.csv: row %u is not complete",
                             out->rows.n + 1);
-        if (!VEC_ADD(a, &out->rows, r))
-            return err_no_memory(err);
+        TRY_MEMORY(VEC_ADD(a, &out->rows, r), err);
     }
     return ASSAY_OK;
 }

@@ -94,8 +94,7 @@ assay_status machine_device(const machine *m, arena *a, device *out, assay_error
         out->peak[precision_dtypes[i].p] = machine_peak(m, str_of(precision_dtypes[i].dtype),
                                                         UINT32_MAX);
     set_fp16(m, out);
-    if (arena_failed(a))
-        return err_no_memory(err);
+    TRY_MEMORY(!arena_failed(a), err);
     if (!(out->peak[DEVICE_FP32] > 0) || !(out->bandwidth > 0) || !(out->memory_bytes > 0))
         return err_fail(err, ASSAY_ERR_MALFORMED,
                         "the machine measurement has no fp32 peak, memory or bandwidth. Run `assay "
@@ -178,8 +177,7 @@ assay_status machine_load(const char *path, arena *a, machine **out, assay_error
                         shown);
     TRY(file_read_all(path, FILE_BYTES_MAX, a, &text, err));
     machine *m = ARENA_NEW(a, machine);
-    if (!m)
-        return err_no_memory(err);
+    TRY_MEMORY(m, err);
     TRY(result_read_as(&machine_kind, text, shown, a, m, err));
     *out = m;
     return ASSAY_OK;

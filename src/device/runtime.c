@@ -119,8 +119,7 @@ assay_status runtime_table_csv(str text, arena *a, runtime_table *out, assay_err
         if (csv_line(&c, cells, CELLS + 1) != CELLS || !read_row(cells, &r))
             return err_fail(err, ASSAY_ERR_MALFORMED, "runtimes.csv: row %u is not complete",
                             out->rows.n + 1);
-        if (!VEC_ADD(a, &out->rows, r))
-            return err_no_memory(err);
+        TRY_MEMORY(VEC_ADD(a, &out->rows, r), err);
     }
     return ASSAY_OK;
 }

@@ -35,8 +35,7 @@ assay_status serving_engines_csv(str text, arena *a, serving_table *out, assay_e
         if (!read_engine(cells, csv_line(&c, cells, CELLS), &e))
             return err_fail(err, ASSAY_ERR_MALFORMED, "serving.csv: row %u is not complete",
                             out->engines.n + 1);
-        if (!VEC_ADD(a, &out->engines, e))
-            return err_no_memory(err);
+        TRY_MEMORY(VEC_ADD(a, &out->engines, e), err);
     }
     return out->engines.n ? ASSAY_OK
                           : err_fail(err, ASSAY_ERR_MALFORMED, "serving.csv: there are no rows");

@@ -3,7 +3,9 @@
 #include "engine/engine.h"
 
 #include <inttypes.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "base/num.h"
 #include "engine/engine_impl.h"
 
@@ -11,6 +13,9 @@ const engine_row engine_table[] = {
     {.name = "ort",
      .about = "ONNX Runtime, loaded when a measuring command runs",
      .open = engine_ort_open},
+    {.name = "llama",
+     .about = "llama.cpp for language models in GGUF files, in a process of its own",
+     .open = engine_llama_open},
     {.name = "null",
      .about = "runs nothing and reports scripted times, for tests",
      .open = engine_null_open},
@@ -25,7 +30,7 @@ assay_status engine_open(const char *name, const engine_config *config, engine *
     for (uint32_t i = 0; i < engine_table_n; i++)
         if (strcmp(engine_table[i].name, name) == 0)
             return engine_table[i].open(config ? config : &none, out, err);
-    return err_fail(err, ASSAY_ERR_USAGE, "unknown engine '%s'. Use ort or null.", name);
+    return err_fail(err, ASSAY_ERR_USAGE, "unknown engine '%s'. Use ort, llama or null.", name);
 }
 
 void engine_close(engine *e)
@@ -52,6 +57,20 @@ uint64_t engine_now_ns(engine *e)
 void engine_sleep_until(engine *e, uint64_t when_ns)
 {
     e->ops->sleep_until(e, when_ns);
+}
+
+uint64_t engine_clock_now(engine *e)
+{
+    (void)e;
+    return clock_mono_ns();
+}
+
+void engine_clock_sleep_until(engine *e, uint64_t when_ns)
+{
+    struct timespec t = {.tv_sec = (time_t)(when_ns / 1000000000u),
+                         .tv_nsec = (long)(when_ns % 1000000000u)};
+    (void)e;
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
 
 /* ---- sessions -------------------------------------------------------------------------------- */
@@ -202,4 +221,20 @@ assay_status engine_job_output(engine_job *j, uint32_t index, engine_tensor *out
     if (index >= j->session->info.n_outputs)
         return err_fail(err, ASSAY_ERR_USAGE, "the model has no output number %" PRIu32 "", index);
     return j->ops->job_output(j, index, out, err);
+}
+
+/* ---- tokens ---------------------------------------------------------------------------------- */
+
+assay_status engine_generate(engine *e, const generate_request *q, arena *a, generate_answer *out,
+                             assay_error *err)
+{
+    *out = (generate_answer){0};
+    if (!e->ops->generate)
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                        "%s runs graphs. Language models in GGUF files need llama.cpp.",
+                        e->info.title);
+    if (!q->batch || !(q->prompt || q->generate))
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "the batch and the number of tokens must be at least 1");
+    return e->ops->generate(e, q, a, out, err);
 }

@@ -4,6 +4,7 @@
 #define ENGINE_ENGINE_IMPL_H
 
 #include "engine/engine.h"
+#include "engine/generate.h"
 #include "engine/log.h"
 
 typedef struct engine_ops {
@@ -26,6 +27,10 @@ typedef struct engine_ops {
     assay_status (*job_run)(engine_job *j, assay_error *err);
     void (*job_drop)(engine_job *j);
     assay_status (*job_output)(engine_job *j, uint32_t index, engine_tensor *out, assay_error *err);
+
+    /* generate.h; NULL: it runs graphs only. */
+    assay_status (*generate)(engine *e, const generate_request *q, arena *a, generate_answer *out,
+                             assay_error *err);
 } engine_ops;
 
 struct engine {
@@ -50,7 +55,12 @@ struct engine_job {
 /* More than the names and shapes of any model's inputs and outputs. */
 #define ENGINE_ARENA_BYTES ((size_t)64 << 20)
 
+/* now_ns and sleep_until of engines that work in real time. */
+uint64_t engine_clock_now(engine *e);
+void engine_clock_sleep_until(engine *e, uint64_t when_ns);
+
 assay_status engine_ort_open(const engine_config *config, engine **out, assay_error *err);
+assay_status engine_llama_open(const engine_config *config, engine **out, assay_error *err);
 assay_status engine_null_open(const engine_config *config, engine **out, assay_error *err);
 
 #endif

@@ -37,6 +37,8 @@ static const struct {
     {offsetof(llama_api, synchronize), "llama_synchronize"},
     {offsetof(llama_api, memory), "llama_get_memory"},
     {offsetof(llama_api, memory_clear), "llama_memory_clear"},
+    {offsetof(llama_api, op_desc), "ggml_op_desc"},
+    {offsetof(llama_api, tensor_name), "ggml_get_name"},
 };
 
 static assay_status fill_symbols(llama_api *api, assay_error *err)
@@ -79,8 +81,7 @@ static assay_status load_file(const char *path, arena *a, llama_api *out, assay_
     char real[PATH_MAX];
     *out = (llama_api){0};
     out->library = arena_strdup(a, realpath(path, real) ? real : path);
-    if (!out->library)
-        return err_no_memory(err);
+    TRY_MEMORY(out->library, err);
     out->handle = dlopen(out->library, RTLD_NOW | RTLD_GLOBAL);
     if (!out->handle)
         return err_fail(err, ASSAY_ERR_ENGINE, "cannot load llama.cpp: %.300s. " HINT, dlerror());
@@ -96,8 +97,7 @@ assay_status llama_api_load(const char *named, arena *a, llama_api *out, assay_e
     if (named && *named)
         return load_file(named, a, out, err);
     const char *const *found = llama_find(a, &unsafe);
-    if (!found)
-        return err_no_memory(err);
+    TRY_MEMORY(found, err);
     if (*found)
         return load_file(*found, a, out, err);
     if (unsafe)

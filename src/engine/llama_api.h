@@ -30,6 +30,25 @@ typedef struct llama_model_params {
     bool vocab_only, check_tensors, use_extra_bufts, no_host, no_alloc, load_mtp;
 } llama_model_params;
 
+/* A node of a computation (ggml.h), as far as its name. */
+enum { LLAMA_NAME = 64 };
+typedef struct ggml_tensor {
+    int type;
+    void *buffer;
+    int64_t ne[4];
+    size_t nb[4];
+    int op;
+    int32_t op_params[16];
+    int32_t flags;
+    struct ggml_tensor *src[10];
+    struct ggml_tensor *view_src;
+    size_t view_offs;
+    void *data;
+    char name[LLAMA_NAME];
+} ggml_tensor;
+/* Before a node: whether it is to be computed alone. After it: whether to go on. */
+typedef bool llama_eval_fn(ggml_tensor *t, bool before, void *ctx);
+
 typedef struct llama_context_params {
     uint32_t n_ctx, n_batch, n_ubatch, n_seq_max, n_rs_seq, n_outputs_max, n_outputs_max_per_seq;
     int32_t n_threads, n_threads_batch;
@@ -38,7 +57,8 @@ typedef struct llama_context_params {
         yarn_beta_slow;
     uint32_t yarn_orig_ctx;
     float defrag_thold;
-    void *cb_eval, *cb_eval_user_data;
+    llama_eval_fn *cb_eval;
+    void *cb_eval_user_data;
     int type_k, type_v;
     void *abort_callback, *abort_callback_data;
     bool embeddings, offload_kqv, no_perf, op_offload, swa_full, kv_unified;
@@ -86,6 +106,8 @@ typedef struct llama_api {
     void (*synchronize)(llama_context *c);
     llama_memory *(*memory)(const llama_context *c);
     void (*memory_clear)(llama_memory *m, bool data);
+    const char *(*op_desc)(const ggml_tensor *t);
+    const char *(*tensor_name)(const ggml_tensor *t);
 } llama_api;
 
 /* The library that `named` or ASSAY_LLAMA_LIB names, or the first that is found; paths and texts are in the arena.

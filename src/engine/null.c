@@ -112,8 +112,7 @@ static assay_status null_session_open(engine *base, const engine_model *model,
     if (script->session_failure)
         return fail_as(script, script->session_failure, err);
     null_session *s = memory_zeroed(1, sizeof *s);
-    if (!s)
-        return err_no_memory(err);
+    TRY_MEMORY(s, err);
     s->base.ops = base->ops;
     s->base.engine = base;
     engine_log_init(&s->base.log);
@@ -159,8 +158,7 @@ static assay_status null_job_open(engine_session *s, const engine_tensor *inputs
 {
     (void)inputs;
     null_job *j = memory_zeroed(1, sizeof *j);
-    if (!j)
-        return err_no_memory(err);
+    TRY_MEMORY(j, err);
     j->base = (engine_job){.ops = s->ops, .session = s};
     *out = &j->base;
     return ASSAY_OK;
@@ -237,8 +235,7 @@ assay_status engine_null_open(const engine_config *config, engine **out, assay_e
 {
     static const engine_script empty = {0};
     null_engine *e = memory_zeroed(1, sizeof *e);
-    if (!e)
-        return err_no_memory(err);
+    TRY_MEMORY(e, err);
     e->script = config->script ? config->script : &empty;
     e->now_ns = e->script->start_ns;
     pthread_mutex_init(&e->lock, NULL);

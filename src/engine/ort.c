@@ -4,7 +4,6 @@
  * first who did. That logger must therefore need nothing that could be freed: it drops what it gets, and
  * every session has a logging function of its own (ort_session.c) that does the work.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -13,20 +12,6 @@
 #include "engine/ort_impl.h"
 
 #define ORT_LOG_WARNING 2
-
-static uint64_t ort_now(engine *e)
-{
-    (void)e;
-    return clock_mono_ns();
-}
-
-static void ort_sleep_until(engine *e, uint64_t when_ns)
-{
-    struct timespec t = {.tv_sec = (time_t)(when_ns / 1000000000u),
-                         .tv_nsec = (long)(when_ns % 1000000000u)};
-    (void)e;
-    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
-}
 
 /* CPU kernels that are registered as working in place: activations of one input and what overwrites parts of
  * its input, but no arithmetic of two. The tests ask the library itself. */
@@ -56,8 +41,8 @@ static void ort_close(engine *base)
 
 static const engine_ops ort_ops = {
     .close = ort_close,
-    .now_ns = ort_now,
-    .sleep_until = ort_sleep_until,
+    .now_ns = engine_clock_now,
+    .sleep_until = engine_clock_sleep_until,
     .works_in_place = ort_works_in_place,
     .session_open = ort_session_open,
     .session_close = ort_session_close,
@@ -109,8 +94,7 @@ static assay_status start_runtime(ort_engine *e, const engine_config *config, as
 assay_status engine_ort_open(const engine_config *config, engine **out, assay_error *err)
 {
     ort_engine *e = memory_zeroed(1, sizeof *e);
-    if (!e)
-        return err_no_memory(err);
+    TRY_MEMORY(e, err);
     e->base.ops = &ort_ops;
     e->base.arena = arena_new(ENGINE_ARENA_BYTES);
     assay_status status = e->base.arena ? start_runtime(e, config, err) : err_no_memory(err);

@@ -143,8 +143,7 @@ static assay_status load_found(const engine_config *config, arena *a, ort_api *o
             return ASSAY_OK;
     const char *unsafe;
     const char *const *paths = ort_find(config->folders, a, &unsafe);
-    if (!paths)
-        return err_no_memory(err);
+    TRY_MEMORY(paths, err);
     for (; *paths; paths++)
         if (try_load(*paths, true, a, out, &refused))
             return ASSAY_OK;

@@ -76,8 +76,7 @@ static assay_status read_dims(ort_engine_session *s, const engine_options *o,
     const ort_api *api = &ort_of(&s->base)->api;
     int64_t *dims = ARENA_ARRAY(s->base.arena, int64_t, rank);
     const char **symbols = ARENA_ARRAY(s->base.arena, const char *, rank);
-    if (arena_failed(s->base.arena))
-        return err_no_memory(err);
+    TRY_MEMORY(!arena_failed(s->base.arena), err);
     TRY(ort_check(api, api->dims(t, dims, rank), what, err));
     TRY(ort_check(api, api->dim_names(t, symbols, rank), what, err));
     for (size_t i = 0; i < rank; i++) {
@@ -130,8 +129,7 @@ static assay_status read_side(ort_engine_session *s, const side *f, const engine
     TRY(ort_check(&ort_of(&s->base)->api, f->count(s->session, &n), what, err));
     engine_io *io = ARENA_ARRAY(s->base.arena, engine_io, n);
     const char **all = ARENA_ARRAY(s->base.arena, const char *, n);
-    if (arena_failed(s->base.arena))
-        return err_no_memory(err);
+    TRY_MEMORY(!arena_failed(s->base.arena), err);
     for (size_t i = 0; i < n; i++) {
         TRY(read_one(s, f, i, &io[i], err));
         all[i] = io[i].name;

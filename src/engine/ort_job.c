@@ -38,8 +38,7 @@ static assay_status prepare(ort_engine_job *j, const engine_tensor *inputs, assa
     j->inputs = memory_zeroed((size_t)j->n_inputs + 1, sizeof *j->inputs);
     j->outputs = memory_zeroed((size_t)j->n_outputs + 1, sizeof *j->outputs);
     j->output_dims = memory_zeroed((size_t)j->n_outputs + 1, sizeof *j->output_dims);
-    if (!j->inputs || !j->outputs || !j->output_dims)
-        return err_no_memory(err);
+    TRY_MEMORY(j->inputs && j->outputs && j->output_dims, err);
     for (uint32_t i = 0; i < j->n_inputs; i++)
         TRY(ort_tensor_view(ort_of(j->base.session), &inputs[i], &j->inputs[i], err));
     return ASSAY_OK;
@@ -50,8 +49,7 @@ assay_status ort_job_open(engine_session *base, const engine_tensor *inputs, eng
 {
     ort_engine_session *s = (ort_engine_session *)base;
     ort_engine_job *j = memory_alloc(sizeof *j);
-    if (!j)
-        return err_no_memory(err);
+    TRY_MEMORY(j, err);
     *j = (ort_engine_job){
         .base = {.ops = base->ops, .session = base},
         .api = &ort_of(base)->api,
@@ -101,8 +99,7 @@ static assay_status read_shape(ort_engine_job *j, uint32_t index, const ort_tens
                         IR_MAX_RANK);
     if (!j->output_dims[index])
         j->output_dims[index] = memory_zeroed(IR_MAX_RANK, sizeof(int64_t));
-    if (!j->output_dims[index])
-        return err_no_memory(err);
+    TRY_MEMORY(j->output_dims[index], err);
     out->dtype = ort_dtype(element);
     out->rank = (int)rank;
     out->dims = j->output_dims[index];

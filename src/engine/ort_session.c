@@ -209,8 +209,7 @@ static assay_status without_provider(ort_engine_session *s, const engine_options
                                      engine_options *plain, assay_error *err)
 {
     engine_setting *kept = ARENA_ARRAY(s->base.arena, engine_setting, o->n_provider_options + 1u);
-    if (!kept)
-        return err_no_memory(err);
+    TRY_MEMORY(kept, err);
     *plain = *o;
     plain->provider_options = kept;
     plain->n_provider_options = 0;
@@ -259,8 +258,7 @@ static assay_status create_somewhere(ort_engine_session *s, const engine_model *
 static assay_status view_weights(ort_engine_session *s, const engine_options *o, assay_error *err)
 {
     s->weights = memory_zeroed((size_t)o->n_weights + 1, sizeof *s->weights);
-    if (!s->weights)
-        return err_no_memory(err);
+    TRY_MEMORY(s->weights, err);
     for (; s->n_weights < o->n_weights; s->n_weights++)
         TRY(ort_tensor_view(ort_of(&s->base), &o->weights[s->n_weights].tensor,
                             &s->weights[s->n_weights], err));
@@ -282,8 +280,7 @@ static assay_status fill_session(ort_engine_session *s, const engine_model *mode
                                  const engine_options *o, assay_error *err)
 {
     const ort_api *api = &ort_of(&s->base)->api;
-    if (!s->base.arena)
-        return err_no_memory(err);
+    TRY_MEMORY(s->base.arena, err);
     TRY(view_weights(s, o, err));
     TRY(create_somewhere(s, model, o, err));
     TRY(ort_check(api, api->create_run_options(&s->run_options), "cannot prepare runs", err));
@@ -296,8 +293,7 @@ assay_status ort_session_open(engine *e, const engine_model *model, const engine
                               engine_session **out, assay_error *err)
 {
     ort_engine_session *s = memory_zeroed(1, sizeof *s);
-    if (!s)
-        return err_no_memory(err);
+    TRY_MEMORY(s, err);
     s->base.ops = e->ops;
     s->base.engine = e;
     s->base.arena = arena_new(ENGINE_ARENA_BYTES);

@@ -120,11 +120,6 @@ static uint64_t field_at(flat *f, flat_table t, unsigned id, unsigned n)
     return t.at + offset;
 }
 
-bool flat_has(flat *f, flat_table t, unsigned id)
-{
-    return field_at(f, t, id, 1) != 0;
-}
-
 int64_t flat_i8(flat *f, flat_table t, unsigned id, int64_t def)
 {
     uint64_t at = field_at(f, t, id, 1);
@@ -219,16 +214,4 @@ int64_t flat_i32_at(flat *f, flat_vector v, uint32_t i)
 {
     assert(i < v.n);
     return (int32_t)(uint32_t)flat_bytes(f, v.at + 4 * (uint64_t)i, 4);
-}
-
-int64_t flat_i64_at(flat *f, flat_vector v, uint32_t i)
-{
-    assert(i < v.n);
-    return (int64_t)flat_bytes(f, v.at + 8 * (uint64_t)i, 8);
-}
-
-uint64_t flat_u8_at(flat *f, flat_vector v, uint32_t i)
-{
-    assert(i < v.n);
-    return flat_bytes(f, v.at + i, 1);
 }

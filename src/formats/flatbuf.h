@@ -48,7 +48,6 @@ void flat_fail(flat *f, uint64_t at, const char *what);
 flat_table flat_root(flat *f);
 
 /* Fields by their number in the schema (a union takes two: its type, its value). */
-bool flat_has(flat *f, flat_table t, unsigned id);
 int64_t flat_i8(flat *f, flat_table t, unsigned id, int64_t def);
 uint64_t flat_u8(flat *f, flat_table t, unsigned id, uint64_t def);
 int64_t flat_i32(flat *f, flat_table t, unsigned id, int64_t def);
@@ -64,8 +63,6 @@ str flat_text(flat *f, flat_table t, unsigned id, arena *a, uint32_t max);
 /* Items of a vector; i is below v.n. */
 flat_table flat_table_at(flat *f, flat_vector v, uint32_t i);
 int64_t flat_i32_at(flat *f, flat_vector v, uint32_t i);
-int64_t flat_i64_at(flat *f, flat_vector v, uint32_t i);
-uint64_t flat_u8_at(flat *f, flat_vector v, uint32_t i);
 
 /* n (1, 2, 4 or 8) bytes of the file, little-endian. */
 uint64_t flat_bytes(flat *f, uint64_t at, unsigned n);

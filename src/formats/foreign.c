@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/num.h"
 #include "ir/made.h"
 
@@ -90,6 +91,39 @@ assay_status foreign_done(foreign *f, assay_status status, ir_model **out)
     f->m->reader = (ir_reader){.ctx = f->src, .read = read_slice, .close = close_source};
     *out = f->m;
     return ASSAY_OK;
+}
+
+/* A few lines of text in place of the file, in a repository whose large files were not fetched. */
+static assay_status is_lfs_pointer(source *s, bool *is, assay_error *err)
+{
+    static const char head[] = "version https://git-lfs";
+    char bytes[sizeof head - 1];
+    *is = false;
+    if (source_size(s) < sizeof bytes || source_size(s) > 1024)
+        return ASSAY_OK;
+    TRY(source_read(s, 0, bytes, sizeof bytes, err));
+    *is = memcmp(bytes, head, sizeof bytes) == 0;
+    return ASSAY_OK;
+}
+
+assay_status foreign_open_beside(const foreign *f, const char *name, source **out)
+{
+    *out = NULL;
+    if (!name)
+        return err_no_memory(f->err);
+    if (!file_stat(name).is_regular)
+        return ASSAY_OK;
+    TRY(source_open(name, out, f->err));
+    bool pointer = false;
+    assay_status status = is_lfs_pointer(*out, &pointer, f->err);
+    if (status == ASSAY_OK && !pointer)
+        return ASSAY_OK;
+    source_close(*out);
+    *out = NULL;
+    if (pointer)
+        notes_add(&f->m->notes, "lfs-pointer", STR(""), "Run `git lfs pull`.",
+                  "The file with the weights is a Git LFS pointer.");
+    return status;
 }
 
 /* ---- values ---- */

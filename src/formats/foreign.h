@@ -45,6 +45,11 @@ assay_status foreign_new(foreign *f, const char *format, source *src, size_t lim
 /* Ends the reading: frees scratch and gives the model, or frees both if status or the memory failed. */
 assay_status foreign_done(foreign *f, assay_status status, ir_model **out);
 
+/* Opens a file that belongs to the model. *out is NULL if there is no such file, it is not a regular one, or it is a Git
+ * LFS pointer, which is noted. A file that is there and cannot be opened is an error: without it the result would be
+ * another. name NULL: out of memory. */
+assay_status foreign_open_beside(const foreign *f, const char *name, source **out);
+
 /* ---- values ---- */
 
 /* dtype and shape are what the file declares; -1: a free size; rank -1: nothing is known. */

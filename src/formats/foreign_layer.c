@@ -4,14 +4,6 @@
 #include <assert.h>
 #include <math.h>
 
-static uint32_t count_attrs(const ir_attr_spec *attrs)
-{
-    uint32_t n = 0;
-    while (attrs && attrs[n].name)
-        n++;
-    return n;
-}
-
 ir_id layer_node_of(const foreign_layer *l, const char *domain, const char *op, const ir_id *in,
                     uint32_t n_in, const ir_attr_spec *attrs, uint32_t n_out)
 {
@@ -23,7 +15,7 @@ ir_id layer_node_of(const foreign_layer *l, const char *domain, const char *op, 
                                              .out = l->out,
                                              .n_out = n_out < l->n_out ? n_out : l->n_out,
                                              .attrs = attrs,
-                                             .n_attrs = count_attrs(attrs)});
+                                             .n_attrs = ir_attr_specs(attrs)});
 }
 
 ir_id layer_node(const foreign_layer *l, const char *domain, const char *op, const ir_id *in,
@@ -46,7 +38,7 @@ ir_id layer_step_in(const foreign_layer *l, const char *domain, const char *op, 
                                       .out = &out,
                                       .n_out = 1,
                                       .attrs = attrs,
-                                      .n_attrs = count_attrs(attrs)});
+                                      .n_attrs = ir_attr_specs(attrs)});
     return out;
 }
 
@@ -66,7 +58,7 @@ ir_id layer_into(const foreign_layer *l, const char *op, const ir_id *in, uint32
                                              .out = &out,
                                              .n_out = 1,
                                              .attrs = attrs,
-                                             .n_attrs = count_attrs(attrs)});
+                                             .n_attrs = ir_attr_specs(attrs)});
 }
 
 ir_id layer_ints(const foreign_layer *l, const char *what, const int64_t *list, int n)
@@ -147,6 +139,21 @@ ir_id layer_step_transpose(const foreign_layer *l, ir_id x, const int64_t *perm,
 {
     const ir_attr_spec attrs[] = {IR_SPEC_INTS("perm", n, perm), LAYER_END};
     return layer_step(l, "Transpose", &x, 1, attrs);
+}
+
+bool layer_floor_div(const foreign_layer *l, ir_id a, ir_id b, ir_dtype t)
+{
+    ir_id in[] = {a, b};
+    if (ir_is_float(t)) {
+        ir_id q = layer_step(l, "Div", in, 2, NULL);
+        return layer_node_of(l, NULL, "Floor", &q, 1, NULL, 1) != IR_NONE;
+    }
+    if (ir_dtype_get(t)->cls ==
+        IR_CLASS_INT) { /* Mod has the sign of b: what is left is divisible */
+        ir_id rest[] = {a, layer_step(l, "Mod", in, 2, NULL)};
+        in[0] = layer_step(l, "Sub", rest, 2, NULL);
+    }
+    return layer_node_of(l, NULL, "Div", in, 2, NULL, 1) != IR_NONE;
 }
 
 bool layer_reduce(const foreign_layer *l, const char *op, ir_id x, const int64_t *axes, int n,

@@ -22,6 +22,12 @@ typedef struct foreign_layer {
 ir_id layer_node(const foreign_layer *l, const char *domain, const char *op, const ir_id *in,
                  uint32_t n_in, const ir_attr_spec *attrs);
 /* The same of only the first n outputs. */
+/* Whether memory sufficed for a node or value. */
+static inline bool made(ir_id id)
+{
+    return id != IR_NONE;
+}
+
 ir_id layer_node_of(const foreign_layer *l, const char *domain, const char *op, const ir_id *in,
                     uint32_t n_in, const ir_attr_spec *attrs, uint32_t n_out);
 ir_id layer_step(const foreign_layer *l, const char *op, const ir_id *in, uint32_t n_in,
@@ -47,6 +53,8 @@ bool layer_swish(const foreign_layer *l, ir_id x);
 bool layer_mish(const foreign_layer *l, ir_id x);
 /* Bounds; NAN: none on that side. */
 bool layer_clip(const foreign_layer *l, ir_id x, ir_dtype t, double low, double high);
+/* a / b rounded down; Div of ONNX rounds whole numbers towards zero. */
+bool layer_floor_div(const foreign_layer *l, ir_id a, ir_id b, ir_dtype t);
 bool layer_reshape(const foreign_layer *l, ir_id x, const int64_t *dims, int n);
 bool layer_transpose(const foreign_layer *l, ir_id x, const int64_t *perm, int n);
 ir_id layer_step_transpose(const foreign_layer *l, ir_id x, const int64_t *perm, int n);

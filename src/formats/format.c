@@ -30,6 +30,8 @@
 #define PICKLE_EXPORT                                                                     \
     "Load it in the environment that wrote it and export it as ONNX (torch.onnx.export, " \
     "skl2onnx.to_onnx)."
+#define SKLEARN_EXPORT "Convert it in Python: skl2onnx.to_onnx(model, X[:1]).SerializeToString()."
+#define TREES_EXPORT   "Convert it in Python with onnxmltools (convert_xgboost, convert_lightgbm)."
 #define GIVE_MODEL \
     "Name a model: an .onnx, .safetensors or .gguf file, a folder or a built-in model."
 #define IMAGE_USE "Name a model. Use --input FILE to pass an image as its input."
@@ -116,8 +118,7 @@ static const format_row formats[] = {
     {"darknet", .suffix = ".weights", .what = "a Darknet weights file",
      .todo = "Convert it to PyTorch, then run torch.onnx.export(model, example_input, "
              "'model.onnx')."},
-    {"joblib", .suffix = ".joblib", .what = "a pickled scikit-learn model",
-     .todo = "Convert it in Python: skl2onnx.to_onnx(model, X[:1]).SerializeToString()."},
+    {"joblib", .suffix = ".joblib", .what = "a pickled scikit-learn model", .todo = SKLEARN_EXPORT},
     {"pickle", .suffix = ".pkl", .what = "a Python pickle",
      .todo = "Load it in the environment that wrote it and export it as ONNX (torch.onnx.export, "
              "skl2onnx.to_onnx)."},
@@ -136,11 +137,28 @@ static const format_row formats[] = {
     /* Model.to_json(), also as the text of a text. */
     {"keras", KERAS, MAGIC("{"), .within = "\"class_name\""},
     {"keras", KERAS, MAGIC("\"{"), .within = "class_name"},
+    {"torchserve", MAGIC("PK\x03\x04"), .within = "MAR-INF/", .what = "a TorchServe archive",
+     .todo = "Unpack it with unzip and use the model file inside."},
+    {"npz", MAGIC("PK\x03\x04"), .within = ".npy", .what = "NumPy arrays",
+     .todo = "Name a model. Use --input FILE.npy to pass an array as its input."},
     {"zip", MAGIC("PK\x03\x04"), .container = true, .what = "a zip archive",
      .todo = "Unpack it and use the model file inside. For a PyTorch model, run "
              "torch.onnx.export(model, example_input, 'model.onnx') in Python."},
     {"gzip", MAGIC("\x1f\x8b"), .container = true, .what = "a gzip archive",
      .todo = "Unpack it with gunzip and use the model file inside."},
+    {"catboost", MAGIC("CBM1"), .what = "a CatBoost model",
+     .todo = "Export it in Python: model.save_model('model.onnx', format='onnx')."},
+    {"xgboost", MAGIC("{\"learner\""), .what = "an XGBoost model", .todo = TREES_EXPORT},
+    {"xgboost", MAGIC("{L\0\0\0\0\0\0\0\x07learner"), .what = "an XGBoost model",
+     .todo = TREES_EXPORT},
+    {"xgboost", MAGIC("binf"), .what = "an XGBoost model", .todo = TREES_EXPORT},
+    {"lightgbm", MAGIC("tree\nversion="), .what = "a LightGBM model", .todo = TREES_EXPORT},
+    {"scikit-learn", MAGIC("\x80"), .within = "sklearn.", .what = "a pickled scikit-learn model",
+     .todo = SKLEARN_EXPORT},
+    {"xgboost", MAGIC("\x80"), .within = "xgboost.", .what = "a pickled XGBoost model",
+     .todo = TREES_EXPORT},
+    {"lightgbm", MAGIC("\x80"), .within = "lightgbm.", .what = "a pickled LightGBM model",
+     .todo = TREES_EXPORT},
     {"pickle", MAGIC("\x80\x02"), .container = true, .what = PICKLE, .todo = PICKLE_EXPORT},
     {"pickle", MAGIC("\x80\x03"), .container = true, .what = PICKLE, .todo = PICKLE_EXPORT},
     {"pickle", MAGIC("\x80\x04\x95"), .container = true, .what = PICKLE, .todo = PICKLE_EXPORT},
@@ -253,35 +271,40 @@ static const format_row *row_by_directory(const zip_directory *z)
     return NULL;
 }
 
-static const format_row *look_inside(const format_row *f, source *src)
+/* A directory that is malformed says nothing; the reader of the format reports it. What the system refuses is an error:
+ * the file would be taken for one of another format. */
+static assay_status look_inside(const format_row **f, source *src, assay_error *err)
 {
     enum { DIRECTORY_BYTES = 256 << 20 };
-    assay_error ignored;
+    assay_error own = {.code = ASSAY_OK};
     zip_directory z;
     char head[2] = {0};
-    err_clear(&ignored);
-    if (!f || (f->reader != FORMAT_TORCH && !f->container) || source_size(src) < sizeof head ||
-        source_read(src, 0, head, sizeof head, &ignored) != ASSAY_OK || memcmp(head, "PK", 2) != 0)
-        return f;
+    if (!*f || ((*f)->reader != FORMAT_TORCH && !(*f)->container) || source_size(src) < sizeof head)
+        return ASSAY_OK;
+    TRY(source_read(src, 0, head, sizeof head, err));
+    if (memcmp(head, "PK", 2) != 0)
+        return ASSAY_OK;
     arena *a = arena_new(DIRECTORY_BYTES);
-    const format_row *found = NULL;
-    if (a && zip_read(src, a, &z, &ignored) == ASSAY_OK)
-        found = row_by_directory(&z);
+    if (!a)
+        return err_no_memory(err);
+    assay_status s = zip_read(src, a, &z, &own);
+    const format_row *found = s == ASSAY_OK ? row_by_directory(&z) : NULL;
     arena_free(a);
-    return found ? found : f;
+    *f = found ? found : *f;
+    if (s == ASSAY_ERR_SYSTEM && err)
+        *err = own;
+    return s == ASSAY_ERR_SYSTEM ? s : ASSAY_OK;
 }
 
-const format_row *format_of_bytes(const void *bytes, uint64_t n)
+assay_status format_of_bytes(const void *bytes, uint64_t n, const format_row **out,
+                             assay_error *err)
 {
-    assay_error ignored;
     source *src = NULL;
-    const format_row *f = format_by_content(bytes, n < FORMAT_HEAD ? n : FORMAT_HEAD, n);
-    err_clear(&ignored);
-    if (source_memory(bytes, n, &src, &ignored) != ASSAY_OK)
-        return f;
-    f = look_inside(f, src);
+    *out = format_by_content(bytes, n < FORMAT_HEAD ? n : FORMAT_HEAD, n);
+    TRY(source_memory(bytes, n, &src, err));
+    assay_status s = look_inside(out, src, err);
     source_close(src);
-    return f;
+    return s;
 }
 
 /* ---- names ---- */
@@ -297,22 +320,6 @@ const format_row *format_by_suffix(str path)
 
 /* ---- both ---- */
 
-/* The beginning of a regular file; 0 bytes of any other, and of one that cannot be read. */
-static uint64_t read_head(const char *path, uint8_t head[FORMAT_HEAD], uint64_t *size)
-{
-    assay_error ignored;
-    source *src = NULL;
-    err_clear(&ignored);
-    *size = 0;
-    if (!file_stat(path).is_regular || source_open(path, &src, &ignored) != ASSAY_OK)
-        return 0;
-    *size = source_size(src);
-    uint64_t n = *size < FORMAT_HEAD ? *size : FORMAT_HEAD;
-    assay_status s = source_read(src, 0, head, n, &ignored);
-    source_close(src);
-    return s == ASSAY_OK ? n : 0;
-}
-
 static bool is_json(const uint8_t *p, uint64_t n)
 {
     uint64_t i = 0;
@@ -321,32 +328,31 @@ static bool is_json(const uint8_t *p, uint64_t n)
     return i < n && p[i] == '{';
 }
 
-static const format_row *row_of_file(const char *path)
+static assay_status row_of_source(source *src, const format_row **f, assay_error *err)
 {
     uint8_t head[FORMAT_HEAD];
-    uint64_t size, n = read_head(path, head, &size);
-    const format_row *named = format_by_suffix(str_of(path));
+    uint64_t size = source_size(src), n = size < FORMAT_HEAD ? size : FORMAT_HEAD;
+    const format_row *named = *f;
+    TRY(source_read(src, 0, head, n, err));
     const format_row *found = n ? format_by_content(head, n, size) : NULL;
     /* A suffix says more than the container: a .keras file is a zip archive. */
     if (found && !(found->container && named && (named->what || named->packed)))
-        return found;
-    if (!named && is_json(head, n))
-        return first_of(FORMAT_CONFIG);
-    return named;
+        *f = found;
+    else if (!named && is_json(head, n))
+        *f = first_of(FORMAT_CONFIG);
+    return look_inside(f, src, err);
 }
 
-const format_row *format_of_file(const char *path)
+assay_status format_of_file(const char *path, const format_row **out, assay_error *err)
 {
-    const format_row *f = row_of_file(path);
-    assay_error ignored;
     source *src = NULL;
-    err_clear(&ignored);
-    if (!f || (f->reader != FORMAT_TORCH && !f->container) || !file_stat(path).is_regular ||
-        source_open(path, &src, &ignored) != ASSAY_OK)
-        return f;
-    f = look_inside(f, src);
+    *out = format_by_suffix(str_of(path));
+    if (!file_stat(path).is_regular)
+        return ASSAY_OK;
+    TRY(source_open(path, &src, err));
+    assay_status s = row_of_source(src, out, err);
     source_close(src);
-    return f;
+    return s;
 }
 
 /* ---- folders ---- */

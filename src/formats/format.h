@@ -42,10 +42,12 @@ enum { FORMAT_HEAD = 512 };  /* bytes that tell what a file is */
 const format_row *format_by_suffix(str path);
 /* By the first n bytes of `size`, at most FORMAT_HEAD: magic bytes, then structure. NULL when they say nothing. */
 const format_row *format_by_content(const void *head, uint64_t n, uint64_t size);
-/* By content, then by suffix. NULL when neither says anything. */
-const format_row *format_of_file(const char *path);
-/* By content alone. */
-const format_row *format_of_bytes(const void *bytes, uint64_t n);
+/* By content, then by suffix. *out is NULL when neither says anything. Fails if the file cannot be read; one that is not
+ * there goes by its suffix. */
+assay_status format_of_file(const char *path, const format_row **out, assay_error *err);
+/* By content alone. Fails if memory runs out. */
+assay_status format_of_bytes(const void *bytes, uint64_t n, const format_row **out,
+                             assay_error *err);
 /* The file of a format that is a folder (.mlpackage), that a reader of the table reads; false: it is none of them. */
 bool format_inside(const char *folder, char *path, size_t room);
 /* The model of a file that a FORMAT_FOREIGN row reads. */

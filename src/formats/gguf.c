@@ -171,8 +171,7 @@ static assay_status read_list(reading *r, gguf_value *v)
     if (!whole || v->n > ITEMS_MAX)
         return skip_items(r, v->key, t, v->n, 1);
     int64_t *items = ARENA_ARRAY(r->arena, int64_t, (size_t)v->n + 1);
-    if (!items)
-        return err_no_memory(r->err);
+    TRY_MEMORY(items, r->err);
     for (uint64_t i = 0; i < v->n; i++)
         items[i] = as_int(read_bits(&r->c, value_types[t].bytes), t);
     v->items = items;
@@ -233,8 +232,7 @@ static assay_status read_pair(reading *r)
     if (!r->metadata)
         return ASSAY_OK;
     gguf_value *slot = VEC_PUSH(r->arena, &r->out->values);
-    if (!slot || !map_put(&r->out->by_key, v.key, r->out->values.n - 1))
-        return err_no_memory(r->err);
+    TRY_MEMORY(slot && map_put(&r->out->by_key, v.key, r->out->values.n - 1), r->err);
     *slot = v;
     return ASSAY_OK;
 }
@@ -270,8 +268,7 @@ static assay_status read_dims(reading *r, uint64_t at, weight_item *x)
     if (rank > RANK_MAX)
         return fail_item(r, at, x->name, "has more than 4 dimensions");
     int64_t *dims = ARENA_ARRAY(r->arena, int64_t, RANK_MAX);
-    if (!dims)
-        return err_no_memory(r->err);
+    TRY_MEMORY(dims, r->err);
     for (uint32_t i = 0; i < rank; i++) {
         uint64_t d = cursor_u64le(&r->c);
         if (d > (uint64_t)INT64_MAX)
@@ -426,8 +423,7 @@ static assay_status read_one(const char *path, bool metadata, arena *a, gguf_fil
 static assay_status init_file(arena *a, gguf_file *out, assay_error *err)
 {
     *out = (gguf_file){.weights = weight_set_new(a, "gguf", 512)};
-    if (!out->weights || !map_init(&out->by_key, a, 64))
-        return err_no_memory(err);
+    TRY_MEMORY(out->weights && map_init(&out->by_key, a, 64), err);
     out->weights->any_way = true;
     return ASSAY_OK;
 }
@@ -454,8 +450,7 @@ static assay_status read_others(const char *path, int64_t count, arena *a, gguf_
     for (int64_t i = 2; i <= count; i++) {
         const char *next = arena_printf(a, "%.*s-%05d-of-%05d.gguf", (int)(mark - path), path,
                                         (int)i, (int)count);
-        if (!next)
-            return err_no_memory(err);
+        TRY_MEMORY(next, err);
         TRY(read_one(next, false, a, out, err));
     }
     return ASSAY_OK;

@@ -48,8 +48,7 @@ static bool number_of(mapping *m, const gguf_value *v, json_value *out)
 static assay_status put_parameter(mapping *m, str name, json_value v)
 {
     str key = str_copy(m->arena, name);
-    if (!key.p || !zoo_args_put(&m->out->args, key, v, false))
-        return err_no_memory(m->err);
+    TRY_MEMORY(key.p && zoo_args_put(&m->out->args, key, v, false), m->err);
     zoo_args_get(&m->out->args, key.p)->silent = true;
     return ASSAY_OK;
 }
@@ -231,8 +230,7 @@ static assay_status rename_tensors(mapping *m)
         *as = block.n ? str_printf(m->arena, "%s." STR_FMT ".%.*s%s", gguf_blocks[m->style],
                                    STR_ARG(block), (int)n, to, end)
                       : str_printf(m->arena, "%.*s%s", (int)n, to, end);
-        if (!as->p)
-            return err_no_memory(m->err);
+        TRY_MEMORY(as->p, m->err);
     }
     return ASSAY_OK;
 }

@@ -2,7 +2,6 @@
 #include <strings.h>
 
 #include "base/num.h"
-#include "formats/gguf_encode.h"
 #include "formats/gguf_write.h"
 #include "formats/onnx_fill.h"
 
@@ -302,8 +301,7 @@ static assay_status add_tensor(planning *p, gguf_out_tensor t, const char *stem,
     }
     out->parameters = sat_add(out->parameters, t.elems);
     out->data_bytes = sat_add(out->data_bytes, (t.bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
-    if (!t.name.p || !VEC_ADD(p->arena, &out->tensors, t))
-        return err_no_memory(p->err);
+    TRY_MEMORY(t.name.p && VEC_ADD(p->arena, &out->tensors, t), p->err);
     return out->data_bytes < NUM_SATURATED
                ? ASSAY_OK
                : err_fail(p->err, ASSAY_ERR_UNSUPPORTED, "the model is too large for a file");
@@ -447,8 +445,7 @@ assay_status gguf_plan_make(const ir_model *m, const zoo_row *row, const zoo_ask
     *out = (gguf_plan){.quant = quant, .name = row->name};
     TRY(find_arch(&p));
     p.fills = onnx_fill_plan(m, a);
-    if (!p.fills)
-        return err_no_memory(err);
+    TRY_MEMORY(p.fills, err);
     p.layers = (int64_t)asked_or(&p, "num_hidden_layers n_layer", 1);
     out->vocab = (uint64_t)asked_or(&p, "vocab_size", 1);
     TRY(put_keys(&p));

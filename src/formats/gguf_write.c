@@ -1,7 +1,6 @@
 /* See gguf_write.h. */
 #include "formats/gguf_write.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #include "base/file.h"

@@ -61,8 +61,7 @@ static assay_status read_config(reading *r)
 {
     json_value root;
     const char *path = path_inside(r, STR("config.json"));
-    if (!path)
-        return err_no_memory(r->err);
+    TRY_MEMORY(path, r->err);
     TRY(read_member(r, path, &root));
     TRY(hf_config_take(&root, FILE_NAME(path), r->arena, &r->out->config, &r->out->kind, r->err));
     hf_config_place(&r->out->config, path);
@@ -128,8 +127,7 @@ static assay_status read_shards(reading *r, str first)
         str name = r->names[i];
         if (!is_shard(name) || name.n != first.n || memcmp(name.p, first.p, stem) != 0)
             continue;
-        if (!VEC_ADD(r->arena, &list, name))
-            return err_no_memory(r->err);
+        TRY_MEMORY(VEC_ADD(r->arena, &list, name), r->err);
     }
     notes_add(&r->out->notes, "index-missing", first, NULL,
               "The set of %u files has no index. All of them were read.", list.n);
@@ -155,8 +153,7 @@ static assay_status read_pickle(reading *r, bool *found)
             continue;
         const char *path = path_inside(r, str_of(pickles[i]));
         *found = true;
-        if (!path)
-            return err_no_memory(r->err);
+        TRY_MEMORY(path, r->err);
         return str_ends(str_of(path), ".json")
                    ? weights_read_index(&torch_reader, path, r->arena, &r->out->weights, r->err)
                    : weights_read_file(&torch_reader, path, r->arena, &r->out->weights, r->err);
@@ -175,8 +172,7 @@ static assay_status read_weights(reading *r)
         return ASSAY_OK;
     }
     const char *path = path_inside(r, *name);
-    if (!path)
-        return err_no_memory(r->err);
+    TRY_MEMORY(path, r->err);
     if (str_ends(*name, ".index.json"))
         return weights_read_index(&safetensors_reader, path, r->arena, &r->out->weights, r->err);
     if (is_shard(*name))
@@ -230,8 +226,7 @@ static assay_status read_index(reading *r)
     char shown[FILE_SHOWN];
     json_value root;
     const char *path = path_inside(r, STR("model_index.json"));
-    if (!path)
-        return err_no_memory(r->err);
+    TRY_MEMORY(path, r->err);
     TRY(read_member(r, path, &root));
     file_shown(path, shown);
     if (root.kind != JSON_OBJECT)
@@ -264,8 +259,7 @@ static assay_status find_components(reading *r)
         const char *config = arena_printf(r->arena, "%s/" STR_FMT "/config.json", r->path,
                                           STR_ARG(r->names[i]));
         json_value root;
-        if (!config)
-            return err_no_memory(r->err);
+        TRY_MEMORY(config, r->err);
         if (!file_stat(config).is_regular)
             continue;
         TRY(read_member(r, config, &root));
@@ -351,8 +345,7 @@ assay_status hf_folder_of(const char *file, arena *a, hf_folder *out, assay_erro
                  : slash       ? str_copy(a, (str){file, (uint32_t)(slash - file)})
                                : STR(".");
     reading r;
-    if (!folder.p)
-        return err_no_memory(err);
+    TRY_MEMORY(folder.p, err);
     TRY(init_reading(&r, folder.p, a, out, err));
     const str *chosen = choose_weights(&r);
     if (!has_file(&r, "config.json") || !chosen || is_shard(*chosen) ||

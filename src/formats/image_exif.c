@@ -69,8 +69,7 @@ assay_status image_upright(image *i, int orientation, assay_error *err)
     if (orientation == 1)
         return ASSAY_OK;
     uint8_t *rgb = memory_alloc((size_t)width * height * 3);
-    if (!rgb)
-        return err_no_memory(err);
+    TRY_MEMORY(rgb, err);
     for (uint32_t y = 0; y < height; y++)
         for (uint32_t x = 0; x < width; x++)
             memcpy(rgb + ((size_t)y * width + x) * 3, i->rgb + stored_at(i, orientation, x, y), 3);

@@ -61,8 +61,7 @@ static assay_status on_floats(void *self, wire_field *f)
     uint64_t v;
     a->seen = kinds[f->number];
     while (wire_scalar(f, WIRE_FIXED32, &v)) {
-        if (!VEC_ADD(a->r->scratch, &a->l->floats, (double)wire_f32(v)))
-            return err_no_memory(a->r->err);
+        TRY_MEMORY(VEC_ADD(a->r->scratch, &a->l->floats, (double)wire_f32(v)), a->r->err);
     }
     return ASSAY_OK;
 }
@@ -73,8 +72,7 @@ static assay_status on_ints(void *self, wire_field *f)
     uint64_t v;
     a->seen = kinds[f->number];
     while (wire_scalar(f, WIRE_VARINT, &v)) {
-        if (!VEC_ADD(a->r->scratch, &a->l->ints, (int64_t)v))
-            return err_no_memory(a->r->err);
+        TRY_MEMORY(VEC_ADD(a->r->scratch, &a->l->ints, (int64_t)v), a->r->err);
     }
     return ASSAY_OK;
 }
@@ -84,8 +82,7 @@ static assay_status on_strings(void *self, wire_field *f)
     attr_in *a = self;
     str *slot = VEC_PUSH(a->r->scratch, &a->l->strings);
     a->seen = kinds[f->number];
-    if (!slot)
-        return err_no_memory(a->r->err);
+    TRY_MEMORY(slot, a->r->err);
     *slot = onnx_string(a->r, f);
     return ASSAY_OK;
 }
@@ -96,8 +93,7 @@ static assay_status on_tensor(void *self, wire_field *f)
     bool sparse = f->number >= SPARSE;
     ir_tensor **slot = VEC_PUSH(a->r->scratch, &a->l->tensors);
     a->seen = kinds[f->number];
-    if (!slot)
-        return err_no_memory(a->r->err);
+    TRY_MEMORY(slot, a->r->err);
     return sparse ? onnx_read_sparse(a->r, &f->body, slot) : onnx_read_tensor(a->r, &f->body, slot);
 }
 
@@ -106,8 +102,7 @@ static assay_status on_graph(void *self, wire_field *f)
     attr_in *a = self;
     cursor *slot = VEC_PUSH(a->r->scratch, &a->l->graphs);
     a->seen = kinds[f->number];
-    if (!slot)
-        return err_no_memory(a->r->err);
+    TRY_MEMORY(slot, a->r->err);
     *slot = f->body;
     return ASSAY_OK;
 }
@@ -118,8 +113,7 @@ static assay_status on_type_value(void *self, wire_field *f)
     const ir_type **slot = VEC_PUSH(a->r->scratch, &a->l->types);
     ir_type *t = ARENA_NEW(a->r->m->arena, ir_type);
     a->seen = kinds[f->number];
-    if (!slot || !t)
-        return err_no_memory(a->r->err);
+    TRY_MEMORY(slot && t, a->r->err);
     *slot = t;
     return onnx_read_type(a->r, &f->body, t);
 }

@@ -61,8 +61,7 @@ static assay_status push_index(onnx_scope *s, const onnx_symbol *sym, bool outpu
     uint32_t index = onnx_symbol_index(s, sym);
     uint32_t *slot = output ? VEC_PUSH(s->r->scratch, &s->outputs)
                             : VEC_PUSH(s->r->scratch, &s->inputs);
-    if (!slot)
-        return err_no_memory(s->r->err);
+    TRY_MEMORY(slot, s->r->err);
     *slot = index;
     return ASSAY_OK;
 }
@@ -98,8 +97,7 @@ static assay_status add_initialiser(onnx_scope *s, const wire_field *f, const ir
     if (str_empty(t->name))
         return fail_nameless(s, f, "initialiser");
     onnx_symbol *sym = onnx_symbol_of(s, t->name);
-    if (!sym)
-        return err_no_memory(s->r->err);
+    TRY_MEMORY(sym, s->r->err);
     TRY(onnx_define(s, sym, ONNX_BY_INIT));
     return ir_add_constant(s->r->m, s->graph, sym->value, t) ? ASSAY_OK : err_no_memory(s->r->err);
 }
@@ -151,20 +149,9 @@ static const wire_row graph_rows[] = {
 };
 static const wire_message graph_message = WIRE_MESSAGE("GraphProto", graph_rows);
 
-/* Exporters write the nodes first. What is wrong with a record is said when it is read. */
-static uint32_t count_leading_nodes(cursor body)
-{
-    assay_error unsaid = {0};
-    wire_field f;
-    uint32_t n = 0;
-    for (body.err = &unsaid; wire_next(&body, &f) && f.number == 1; n++)
-        ;
-    return n;
-}
-
 static assay_status read_scope(onnx_scope *s, cursor body)
 {
-    TRY(onnx_scope_reserve(s, count_leading_nodes(body)));
+    TRY(onnx_scope_reserve(s, wire_count_leading(body, 1))); /* exporters write the nodes first */
     TRY(wire_walk(&body, &graph_message, s));
     return onnx_scope_finish(s);
 }
@@ -266,8 +253,7 @@ static assay_status add_function(onnx_reader *r, function_in *in)
 {
     arena *a = r->m->arena;
     ir_function *fn = VEC_PUSH(a, &r->m->functions);
-    if (!fn)
-        return err_no_memory(r->err);
+    TRY_MEMORY(fn, r->err);
     *fn = in->fn;
     fn->body = in->s->graph;
     fn->n_attr_names = in->attr_names.n;
@@ -288,8 +274,7 @@ assay_status onnx_read_function(onnx_reader *r, cursor body)
         return err_no_memory(r->err);
     in->r = r;
     in->s = onnx_scope_new(r, graph, NULL);
-    if (!in->s)
-        return err_no_memory(r->err);
+    TRY_MEMORY(in->s, r->err);
     TRY(wire_walk(&body, &function_message, in));
     if (in->has_opsets)
         in->s->opsets = &in->opsets;
@@ -307,8 +292,7 @@ static assay_status read_child(onnx_reader *r, onnx_scope *parent, const onnx_ch
         return err_fail_at(r->err, ASSAY_ERR_UNSUPPORTED, c->body.pos,
                            "graphs are nested too deeply%s", LIMIT_TEXT(LIMIT_ID_GRAPH_DEPTH));
     onnx_scope *s = onnx_scope_new(r, c->graph, parent);
-    if (!s)
-        return err_no_memory(r->err);
+    TRY_MEMORY(s, r->err);
     s->owner_index = c->node;
     s->attr = c->attr;
     return read_scope(s, c->body);

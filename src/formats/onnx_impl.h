@@ -39,12 +39,21 @@ typedef struct onnx_symbol {
 #define ONNX_NO_NODE UINT32_MAX
 
 enum {
-    ONNX_BY_INPUT = 1, /* defined as a graph input */
-    ONNX_BY_INIT = 2,  /* defined as an initialiser */
-    ONNX_BY_NODE = 4,  /* defined as a node's output */
-    ONNX_USED = 8,     /* a node or the graph's outputs refer to it */
-    ONNX_DEFINED = ONNX_BY_INPUT | ONNX_BY_INIT | ONNX_BY_NODE,
+    ONNX_BY_INPUT = 1,     /* defined as a graph input */
+    ONNX_BY_INIT = 2,      /* defined as an initialiser */
+    ONNX_BY_NODE = 4,      /* defined as a node's output */
+    ONNX_USED = 8,         /* a node or the graph's outputs refer to it */
+    ONNX_BY_CONSTANT = 16, /* defined as the output of a Constant that was read as an initialiser */
+    ONNX_DEFINED = ONNX_BY_INPUT | ONNX_BY_INIT | ONNX_BY_NODE | ONNX_BY_CONSTANT,
 };
+
+/* A Constant of the main graph is an initialiser in all but form. As one it takes no node and costs no pass over the
+ * nodes anything: two of five nodes of some exports are Constants. It joins the constants of the graph after the
+ * initialisers. */
+typedef struct onnx_constant {
+    ir_id value;
+    const ir_tensor *tensor;
+} onnx_constant;
 
 /* A graph attribute that waits for its outer scope to be complete. */
 typedef struct onnx_child {
@@ -69,6 +78,9 @@ typedef struct onnx_scope {
     VEC(ir_id *)
     refs; /* of each node, its inputs and then its outputs: numbers of symbols, which become the
                         * ids of values when the graph is complete */
+    VEC(uint32_t) numbers;        /* of each node, its place in the file's list */
+    uint32_t n_read;              /* nodes of that list so far, with those that became constants */
+    VEC(onnx_constant) constants; /* of those */
     VEC(uint32_t) inputs;
     VEC(uint32_t) outputs;
     VEC(onnx_child) children;
@@ -109,7 +121,14 @@ typedef struct onnx_reader {
 
 /* A name where it lies in the window: valid until the next read. Failure is in the field's
  * cursor. */
-str onnx_name(onnx_reader *r, wire_field *f);
+static inline str onnx_name(onnx_reader *r, wire_field *f)
+{
+    uint64_t n = cursor_left(&f->body);
+    if (n > SOURCE_VIEW_MAX)
+        return cursor_str(&f->body, n, r->scratch, ONNX_MAX_NAME_BYTES);
+    const uint8_t *p = cursor_view(&f->body, n);
+    return p ? (str){(const char *)p, (uint32_t)n} : (str){NULL, 0};
+}
 /* A string that repeats in the file, kept once in the model's arena. */
 str onnx_atom(onnx_reader *r, wire_field *f);
 /* A string copied into the model's arena. */
@@ -134,7 +153,11 @@ str onnx_domain(onnx_reader *r, wire_field *f);
 /* Reads an OperatorSetIdProto into a map of domain to version, and into *out unless NULL. */
 assay_status onnx_read_opset(onnx_reader *r, wire_field *f, map *into, ir_opset *out);
 /* ASSAY_OK unless an arena has reached its limit. */
-assay_status onnx_memory(onnx_reader *r);
+static inline assay_status onnx_memory(onnx_reader *r)
+{
+    bool out = arena_failed(r->scratch) || arena_failed(r->m->arena);
+    return out ? err_no_memory(r->err) : ASSAY_OK;
+}
 
 /* ---- graphs and functions (onnx_graph.c) ---- */
 
@@ -156,7 +179,10 @@ assay_status onnx_scope_reserve(onnx_scope *s, uint32_t n_nodes);
 ir_node *onnx_node_at(const onnx_scope *s, uint32_t index);
 /* Interns a name; NULL if out of memory. Pointers last until the next call. */
 onnx_symbol *onnx_symbol_of(onnx_scope *s, str name);
-uint32_t onnx_symbol_index(const onnx_scope *s, const onnx_symbol *sym);
+static inline uint32_t onnx_symbol_index(const onnx_scope *s, const onnx_symbol *sym)
+{
+    return (uint32_t)(sym - s->symbols.items);
+}
 /* Defines it in one role; a name may only be an input and an initialiser at once. */
 assay_status onnx_define(onnx_scope *s, onnx_symbol *sym, uint32_t role);
 /* Resolves names, adds nodes, inputs and outputs to the model. */

@@ -30,15 +30,6 @@ typedef struct model_in {
 
 /* ---- strings ---- */
 
-str onnx_name(onnx_reader *r, wire_field *f)
-{
-    uint64_t n = cursor_left(&f->body);
-    if (n > SOURCE_VIEW_MAX)
-        return cursor_str(&f->body, n, r->scratch, ONNX_MAX_NAME_BYTES);
-    const uint8_t *p = cursor_view(&f->body, n);
-    return p ? (str){(const char *)p, (uint32_t)n} : (str){NULL, 0};
-}
-
 str onnx_atom(onnx_reader *r, wire_field *f)
 {
     str s = onnx_name(r, f);
@@ -69,12 +60,6 @@ str onnx_domain(onnx_reader *r, wire_field *f)
 {
     str s = onnx_atom(r, f);
     return str_is(s, "ai.onnx") ? STR("") : s;
-}
-
-assay_status onnx_memory(onnx_reader *r)
-{
-    bool out = arena_failed(r->scratch) || arena_failed(r->m->arena);
-    return out ? err_no_memory(r->err) : ASSAY_OK;
 }
 
 /* ---- operator sets ---- */

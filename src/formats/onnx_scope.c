@@ -36,6 +36,7 @@ assay_status onnx_scope_reserve(onnx_scope *s, uint32_t n_nodes)
                 VEC_RESERVE(m->arena, &m->values, m->values.n + (uint32_t)names) &&
                 VEC_RESERVE(m->arena, &ir_graph_at(m, s->graph)->nodes, n_nodes) &&
                 VEC_RESERVE(scratch, &s->refs, n_nodes) &&
+                VEC_RESERVE(scratch, &s->numbers, n_nodes) &&
                 VEC_RESERVE(scratch, &s->symbols, (uint32_t)names) &&
                 map_init(&s->index, scratch, (uint32_t)names);
     return room ? ASSAY_OK : err_no_memory(s->r->err);
@@ -57,11 +58,6 @@ onnx_symbol *onnx_symbol_of(onnx_scope *s, str name)
         *sym = (onnx_symbol){
             .name = name, .value = IR_NONE, .node = ONNX_NO_NODE, .user = ONNX_NO_NODE};
     return sym;
-}
-
-uint32_t onnx_symbol_index(const onnx_scope *s, const onnx_symbol *sym)
-{
-    return (uint32_t)(sym - s->symbols.items);
 }
 
 /* "the main graph", "the function 'f'", "the graph 'g'": for sentences. */
@@ -115,8 +111,8 @@ static assay_status unknown_name(const onnx_scope *s, const onnx_symbol *sym)
     return err_fail_node(s->r->err, ASSAY_ERR_MALFORMED, str_empty(n->name) ? "" : n->name.p,
                          "node " NAME_FMT " (%.*s, number %u of graph " NAME_FMT
                          ") reads the value " NAME_FMT ", which no node produces",
-                         NAME_ARG(n->name), STR_ARG(n->op), sym->user, NAME_ARG(graph_name(s)),
-                         NAME_ARG(sym->name));
+                         NAME_ARG(n->name), STR_ARG(n->op), s->numbers.items[sym->user],
+                         NAME_ARG(graph_name(s)), NAME_ARG(sym->name));
 }
 
 static assay_status resolve_names(onnx_scope *s)
@@ -151,9 +147,10 @@ static str free_name(onnx_scope *s, const map *taken, str prefix, uint32_t i)
 {
     str op = onnx_node_at(s, i)->op;
     arena *a = s->r->m->arena;
-    str name = str_printf(a, "%.*s%.*s_%u", STR_ARG(prefix), STR_ARG(op), i);
+    uint32_t number = s->numbers.items[i];
+    str name = str_printf(a, "%.*s%.*s_%u", STR_ARG(prefix), STR_ARG(op), number);
     for (uint32_t k = 1; name.p && map_get(taken, name) != MAP_NONE; k++)
-        name = str_printf(a, "%.*s%.*s_%u_%u", STR_ARG(prefix), STR_ARG(op), i, k);
+        name = str_printf(a, "%.*s%.*s_%u_%u", STR_ARG(prefix), STR_ARG(op), number, k);
     return name;
 }
 
@@ -166,8 +163,7 @@ static assay_status name_nodes(onnx_scope *s)
         n_unnamed += str_empty(onnx_node_at(s, i)->name);
     if (n_unnamed == 0)
         return ASSAY_OK;
-    if (!map_init(&taken, s->r->scratch, n - n_unnamed))
-        return err_no_memory(s->r->err);
+    TRY_MEMORY(map_init(&taken, s->r->scratch, n - n_unnamed), s->r->err);
     for (uint32_t i = 0; i < n; i++)
         if (!str_empty(onnx_node_at(s, i)->name))
             map_put(&taken, onnx_node_at(s, i)->name, i);
@@ -204,22 +200,6 @@ static assay_status set_constant(onnx_reader *r, const ir_node *n)
     return ir_node_constant(r->m, n, &ir_value_at(r->m, n->outputs[0])->constant, r->err);
 }
 
-/* A Constant of the main graph is an initialiser in all but form. As one it costs no pass over the
- * nodes anything: two of five nodes of some exports are Constants. */
-static assay_status place_constant(onnx_scope *s, const ir_node *n, bool *done)
-{
-    const ir_tensor *t;
-    *done = s->graph == 0 && ir_is_constant_node(n) && n->n_outputs == 1 &&
-            n->outputs[0] != IR_NONE;
-    if (!*done)
-        return ASSAY_OK;
-    TRY(ir_node_constant(s->r->m, n, &t, s->r->err));
-    *done = t != NULL;
-    s->r->m->n_constant_nodes += *done;
-    return !t || ir_add_constant(s->r->m, 0, n->outputs[0], t) ? ASSAY_OK
-                                                               : err_no_memory(s->r->err);
-}
-
 static assay_status place_node(onnx_scope *s, uint32_t i, int plain_version)
 {
     ir_node *n = onnx_node_at(s, i);
@@ -229,12 +209,7 @@ static assay_status place_node(onnx_scope *s, uint32_t i, int plain_version)
     to_values(s, s->refs.items[i], n->n_inputs, i);
     n->version = str_empty(n->domain) ? plain_version : version_of(s, n->domain);
     n->call = IR_NONE;
-    bool done;
-    TRY(place_constant(s, n, &done));
-    if (done)
-        return ASSAY_OK;
-    if (!ir_place_node(s->r->m, s->graph, s->first_node + i))
-        return err_no_memory(s->r->err);
+    TRY_MEMORY(ir_place_node(s->r->m, s->graph, s->first_node + i), s->r->err);
     return set_constant(s->r, n);
 }
 
@@ -244,6 +219,16 @@ static assay_status place_nodes(onnx_scope *s)
     TRY(name_nodes(s));
     for (uint32_t i = 0; i < s->refs.n; i++)
         TRY(place_node(s, i, plain_version));
+    return ASSAY_OK;
+}
+
+static assay_status place_constants(onnx_scope *s)
+{
+    for (uint32_t i = 0; i < s->constants.n; i++)
+        if (!ir_add_constant(s->r->m, s->graph, s->constants.items[i].value,
+                             s->constants.items[i].tensor))
+            return err_no_memory(s->r->err);
+    s->r->m->n_constant_nodes += s->constants.n;
     return ASSAY_OK;
 }
 
@@ -260,8 +245,8 @@ static assay_status add_interface(onnx_scope *s)
             return err_no_memory(s->r->err);
     }
     for (uint32_t i = 0; i < s->outputs.n; i++)
-        if (!ir_add_output(m, s->graph, s->symbols.items[s->outputs.items[i]].value))
-            return err_no_memory(s->r->err);
+        TRY_MEMORY(ir_add_output(m, s->graph, s->symbols.items[s->outputs.items[i]].value),
+                   s->r->err);
     return ASSAY_OK;
 }
 
@@ -269,6 +254,7 @@ assay_status onnx_scope_finish(onnx_scope *s)
 {
     TRY(resolve_names(s));
     TRY(place_nodes(s));
+    TRY(place_constants(s));
     TRY(add_interface(s));
     return onnx_memory(s->r);
 }

@@ -66,8 +66,7 @@ static assay_status check_location(arena *a, str tensor, str location, str *out,
     if (location.p[0] == '/')
         return bad_location(tensor, location, "is an absolute path", err);
     *out = normalise_path(a, location);
-    if (!out->p)
-        return err_no_memory(err);
+    TRY_MEMORY(out->p, err);
     if (str_empty(*out))
         return bad_location(tensor, location, "leaves the folder", err);
     return ASSAY_OK;
@@ -117,8 +116,7 @@ assay_status onnx_store_find(onnx_store *st, str tensor, str location, onnx_exte
         if (i == MAP_NONE) {
             onnx_external *e = VEC_PUSH(st->arena, &st->files);
             i = st->files.n - 1;
-            if (!e || !map_put(&st->index, name, i))
-                return err_no_memory(err);
+            TRY_MEMORY(e && map_put(&st->index, name, i), err);
             e->location = name;
             look_up(st, e);
         }

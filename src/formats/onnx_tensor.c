@@ -225,8 +225,7 @@ static assay_status size_mismatch(const tensor_in *in, const ir_tensor *t, const
 static assay_status make_inline(onnx_reader *r, ir_tensor *t)
 {
     uint8_t *bytes = arena_alloc(r->m->arena, t->size_bytes ? (size_t)t->size_bytes : 1);
-    if (!bytes)
-        return err_no_memory(r->err);
+    TRY_MEMORY(bytes, r->err);
     if (t->size_bytes > 0 && t->encoding) {
         TRY(onnx_store_decode(r->store, t, bytes, r->err));
     } else if (t->size_bytes > 0) {
@@ -386,8 +385,7 @@ static assay_status make_tensor(const tensor_in *in, ir_tensor **out)
     arena *a = in->r->m->arena;
     ir_tensor *t = ARENA_NEW(a, ir_tensor);
     TRY(check_dtype(in));
-    if (!t)
-        return err_no_memory(in->r->err);
+    TRY_MEMORY(t, in->r->err);
     t->name = in->name;
     t->dtype = (ir_dtype)in->dtype;
     t->rank = (int)in->rank;

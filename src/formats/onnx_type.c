@@ -62,8 +62,7 @@ static assay_status on_shape(void *self, wire_field *f)
     t->out->dims = NULL;
     if (t->n_dims > 0) {
         t->out->dims = arena_copy(t->r->m->arena, t->dims, t->n_dims * sizeof *t->dims);
-        if (!t->out->dims)
-            return err_no_memory(t->r->err);
+        TRY_MEMORY(t->out->dims, t->r->err);
     }
     return ASSAY_OK;
 }
@@ -85,8 +84,7 @@ static assay_status on_elem(void *self, wire_field *f)
 {
     type_in *t = self;
     ir_type *elem = ARENA_NEW(t->r->m->arena, ir_type);
-    if (!elem)
-        return err_no_memory(t->r->err);
+    TRY_MEMORY(elem, t->r->err);
     t->out->elem = elem;
     return read_type(t->r, &f->body, t->depth + 1, elem);
 }

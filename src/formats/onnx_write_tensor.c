@@ -63,8 +63,7 @@ static assay_status copy_raw(onnx_writer *w, const ir_tensor *t, const wire_sink
 static assay_status copy_typed(onnx_writer *w, const ir_tensor *t, const wire_sink *to)
 {
     uint8_t *all = memory_alloc((size_t)t->size_bytes);
-    if (!all)
-        return err_no_memory(w->out.err);
+    TRY_MEMORY(all, w->out.err);
     assay_status s = w->m->reader.read(w->m->reader.ctx, t, all, w->out.err);
     if (s == ASSAY_OK)
         s = put_piece(to, all, (size_t)t->size_bytes, w->out.err);

@@ -130,7 +130,7 @@ static given take_line(machine *m)
     while (cursor_more(&ahead) && cursor_u8(&ahead) != '\n')
         n++;
     if (ahead.failed || n > PICKLE_MAX_TEXT || n >= cursor_left(m->c)) {
-        cursor_fail(m->c, "pickle: a line without an end");
+        cursor_fail(m->c, "pickle: unterminated line");
         return (given){0};
     }
     given g = take_text(m, n);
@@ -435,7 +435,7 @@ static void op_object(machine *m, const given *g)
     pickle_value *args = make(m, PICKLE_TUPLE);
     uint32_t mark = last_mark(m);
     if (!cursor_ok(m->c) || mark + 1 >= m->stack.n) {
-        cursor_fail(m->c, "pickle: an object without a class");
+        cursor_fail(m->c, "pickle: object without a class");
         return;
     }
     pickle_value *of = m->stack.items[mark + 1];
@@ -578,8 +578,7 @@ assay_status pickle_read(cursor *c, arena *a, pickle_value **out)
     if (cursor_ok(c) && !m.stopped)
         cursor_fail(c, "pickle: it ends without a result");
     *out = cursor_ok(c) ? pop(&m) : NULL;
-    if (arena_failed(a))
-        return err_no_memory(c->err);
+    TRY_MEMORY(!arena_failed(a), c->err);
     return cursor_ok(c) ? ASSAY_OK : c->err->code;
 }
 
@@ -597,11 +596,6 @@ const pickle_value *pickle_get(const pickle_value *v, const char *key)
 {
     const pickle_value *found = find_pair(v, key);
     return found || !v || v->kind != PICKLE_OBJECT ? found : find_pair(v->state, key);
-}
-
-bool pickle_is_global(const pickle_value *v, const char *name)
-{
-    return v && v->kind == PICKLE_GLOBAL && str_is(v->text, name);
 }
 
 const pickle_value *pickle_item(const pickle_value *v, uint32_t i)

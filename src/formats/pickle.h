@@ -43,7 +43,6 @@ enum { PICKLE_MAX_VALUES = 1 << 24, PICKLE_MAX_TEXT = 1 << 16, PICKLE_MAX_MEMO =
 assay_status pickle_read(cursor *c, arena *a, pickle_value **out);
 /* Of a dict, or of an object with items or a state: the value of a text key; NULL if there is none. */
 const pickle_value *pickle_get(const pickle_value *dict, const char *key);
-bool pickle_is_global(const pickle_value *v, const char *name);
 /* The i-th item of a tuple or list; NULL if there is none. */
 const pickle_value *pickle_item(const pickle_value *v, uint32_t i);
 

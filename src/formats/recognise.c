@@ -207,16 +207,14 @@ static assay_status find_rows(search *s, pass p, recognised *out, assay_error *e
     attempt *t = ARENA_NEW(s->scratch, attempt);
     for (uint32_t i = 0; names && i < s->n; i++)
         names[i] = s->tensors[i].name;
-    if (!names || !t || !zoo_names_sum(names, s->n, s->scratch, &sum))
-        return err_no_memory(err);
+    TRY_MEMORY(names && t && zoo_names_sum(names, s->n, s->scratch, &sum), err);
     uint32_t n = zoo_by_names(&sum, p.plain, rows, RECOGNISE_ROWS);
     if (n && !index_names(s))
         return err_no_memory(err);
     for (uint32_t i = 0; i < n && !out->row; i++)
         if (solve(s, rows[i], p, t)) {
             drop_auxiliary(s, t);
-            if (!accept(s, rows, n, t, out))
-                return err_no_memory(err);
+            TRY_MEMORY(accept(s, rows, n, t, out), err);
         }
     return ASSAY_OK;
 }
@@ -254,8 +252,7 @@ static assay_status search_prefixes(search *s, const named *all, uint32_t n, pas
 {
     named *list = arena_copy(s->scratch, all, (n + 1) * sizeof *all);
     named *kept = ARENA_ARRAY(s->scratch, named, (size_t)n + 1);
-    if (!list || !kept)
-        return err_no_memory(err);
+    TRY_MEMORY(list && kept, err);
     s->tensors = kept;
     for (int level = 0; level < PREFIXES_MAX && !out->row; level++) {
         s->n = keep_counted(s, list, n, kept);
@@ -282,8 +279,7 @@ static assay_status rename_items(weight_set *w, const recognised *r, assay_error
             continue;
         x->as = starts ? str_copy(w->arena, (str){name.p + r->prefix.n, name.n - r->prefix.n})
                        : str_copy(w->arena, name);
-        if (!x->as.p)
-            return err_no_memory(err);
+        TRY_MEMORY(x->as.p, err);
     }
     return ASSAY_OK;
 }
@@ -304,8 +300,7 @@ assay_status weights_recognise(weight_set *w, arena *a, recognised *out, assay_e
 {
     search s = {.arena = a, .scratch = arena_new(SCRATCH_BYTES)};
     *out = (recognised){0};
-    if (!s.scratch)
-        return err_no_memory(err);
+    TRY_MEMORY(s.scratch, err);
     assay_status status = search_all(&s, w, out, err);
     arena_free(s.scratch);
     return status;
@@ -358,13 +353,11 @@ static assay_status fit_given(search *s, given *g, named *list, uint32_t n, reco
     named *kept = ARENA_ARRAY(s->scratch, named, (size_t)n + 1);
     attempt *t = ARENA_NEW(s->scratch, attempt);
     str first = n ? list[0].name : (str){0};
-    if (!kept || !t)
-        return err_no_memory(err);
+    TRY_MEMORY(kept && t, err);
     s->tensors = kept;
     for (int level = 0; level < PREFIXES_MAX && !out->row; level++) {
         s->n = keep_counted(s, list, n, kept);
-        if (!index_names(s))
-            return err_no_memory(err);
+        TRY_MEMORY(index_names(s), err);
         if (!recognise_try(s, g->row, g->args, t)) {
             g->why = s->said.message[0] ? str_copy(s->arena, str_of(s->said.message)) : STR("");
             return ASSAY_OK;

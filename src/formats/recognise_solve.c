@@ -204,11 +204,6 @@ typedef struct groups {
     map seen, by_parent;
 } groups;
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool add_index(groups *to, arena *scratch, str parent, str whole)
 {
     uint32_t before = to->seen.n;
@@ -232,10 +227,10 @@ static bool add_name(groups *to, arena *scratch, str name)
 {
     bool good = true;
     for (uint32_t i = 0; i < name.n && good; i++) {
-        if (!is_digit(name.p[i]) || (i && is_digit(name.p[i - 1])))
+        if (!str_is_digit(name.p[i]) || (i && str_is_digit(name.p[i - 1])))
             continue;
         uint32_t end = i;
-        while (end < name.n && is_digit(name.p[end]))
+        while (end < name.n && str_is_digit(name.p[end]))
             end++;
         good = add_index(to, scratch, (str){name.p, i}, (str){name.p, end});
     }
@@ -280,12 +275,12 @@ static bool same_kind(str a, str b)
 {
     uint32_t i = 0, k = 0;
     while (i < a.n && k < b.n) {
-        bool x = is_digit(a.p[i]), y = is_digit(b.p[k]);
+        bool x = str_is_digit(a.p[i]), y = str_is_digit(b.p[k]);
         if (x != y || (!x && a.p[i] != b.p[k]))
             return false;
-        for (i++; x && i < a.n && is_digit(a.p[i]);)
+        for (i++; x && i < a.n && str_is_digit(a.p[i]);)
             i++;
-        for (k++; y && k < b.n && is_digit(b.p[k]);)
+        for (k++; y && k < b.n && str_is_digit(b.p[k]);)
             k++;
     }
     return i == a.n && k == b.n;

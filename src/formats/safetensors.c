@@ -1,7 +1,6 @@
 /* Headers of safetensors files; see safetensors.h. */
 #include "formats/safetensors.h"
 
-#include <assert.h>
 #include <inttypes.h>
 
 #include "base/json_scan.h"
@@ -177,8 +176,7 @@ static assay_status read_tensor(header *h, str name)
     entry e = {.name = str_copy(h->set->arena, name)};
     uint64_t at = scan_offset(&h->scan);
     str key;
-    if (!e.name.p)
-        return err_no_memory(h->scan.err);
+    TRY_MEMORY(e.name.p, h->scan.err);
     scan_open(&h->scan, '{');
     while (scan_key(&h->scan, &key))
         TRY(read_field(h, &e, key));
@@ -276,8 +274,7 @@ assay_status safetensors_read_bytes(const void *p, uint64_t n, arena *a, weight_
     source *src = NULL;
     err = err ? err : &own;
     *out = weight_set_new(a, "safetensors", 512);
-    if (!*out)
-        return err_no_memory(err);
+    TRY_MEMORY(*out, err);
     TRY(source_memory(p, n, &src, err));
     assay_status s = read_source(src, "<memory>", STR("<memory>"), *out, err);
     source_close(src);

@@ -134,8 +134,7 @@ static assay_status try_layers(stored_model *m, weight_set *w, recognised *r, as
     zoo_args args;
     str why = {0};
     zoo_args_init(&args, m->arena);
-    if (!ultralytics_args(w, &args))
-        return err_no_memory(err);
+    TRY_MEMORY(ultralytics_args(w, &args), err);
     TRY(weights_recognise_as(w, zoo_find_family(STR("yolo")), &args, m->arena, r, &why, err));
     if (!r->row)
         notes_add(&m->said, "layers-differ", (str){0}, NULL,

@@ -96,8 +96,7 @@ static assay_status read_npy(const reading *r, str text)
     if (n > text.n - at || n > 65536)
         return fail_file(r, "truncated header");
     char *header = arena_copy(r->arena, text.p + at, (size_t)n + 1);
-    if (!header)
-        return err_no_memory(r->err);
+    TRY_MEMORY(header, r->err);
     header[n] = '\0';
     const char *order = value_of(header, "fortran_order");
     r->out->dtype = npy_dtype(value_of(header, "descr"));

@@ -33,8 +33,7 @@ assay_status weight_set_add(weight_set *w, const weight_item *item, const char *
 {
     uint64_t elems, bytes;
     uint32_t known = w->by_name.n;
-    if (!map_put(&w->by_name, item->name, w->items.n))
-        return err_no_memory(err);
+    TRY_MEMORY(map_put(&w->by_name, item->name, w->items.n), err);
     if (w->by_name.n == known)
         return err_fail_node(err, ASSAY_ERR_MALFORMED, item->name.p,
                              "%s: duplicate tensor '" STR_FMT "'", shown, STR_ARG(item->name));
@@ -43,8 +42,7 @@ assay_status weight_set_add(weight_set *w, const weight_item *item, const char *
         return err_fail_node(err, ASSAY_ERR_MALFORMED, item->name.p,
                              "%s: total size exceeds 2^63 at tensor '" STR_FMT "'", shown,
                              STR_ARG(item->name));
-    if (!VEC_ADD(w->arena, &w->items, *item))
-        return err_no_memory(err);
+    TRY_MEMORY(VEC_ADD(w->arena, &w->items, *item), err);
     w->n_elems = elems;
     w->size_bytes = bytes;
     return ASSAY_OK;
@@ -152,8 +150,7 @@ assay_status weight_set_check_places(const weight_set *w, uint32_t first, uint64
 {
     uint32_t n = w->items.n - first;
     const weight_item **sorted = memory_zeroed((size_t)n + 1, sizeof *sorted);
-    if (!sorted)
-        return err_no_memory(err);
+    TRY_MEMORY(sorted, err);
     for (uint32_t i = 0; i < n; i++)
         sorted[i] = &w->items.items[first + i];
     if (n)

@@ -61,8 +61,7 @@ static assay_status unpack_bound(const bound *w, assay_error *err)
                         "a compressed tensor of more than 512 MiB. Save the file again without "
                         "compression.");
     f->unpacked_bytes = memory_alloc((size_t)e.size + 1);
-    if (!f->unpacked_bytes)
-        return err_no_memory(err);
+    TRY_MEMORY(f->unpacked_bytes, err);
     TRY(zip_unpack_into(f->src, &e, f->unpacked_bytes, err));
     TRY(source_memory(f->unpacked_bytes, e.size, &f->unpacked, err));
     f->entry = w->entry;
@@ -278,8 +277,7 @@ static void close_kept(void *ctx)
 assay_status weights_bind_end(ir_model *m, struct bound_files *files, assay_error *err)
 {
     kept_files *k = ARENA_NEW(m->arena, kept_files);
-    if (!k)
-        return err_no_memory(err);
+    TRY_MEMORY(k, err);
     *k = (kept_files){m->reader, files};
     m->reader = (ir_reader){.ctx = k, .read = read_inner, .close = close_kept};
     return ir_reader_wrap(m, err);

@@ -51,13 +51,11 @@ static assay_status read_files(const weight_reader *r, const char *folder, const
                                uint32_t n, arena *a, weight_set **out, assay_error *err)
 {
     *out = weight_set_new(a, r->format, TENSORS_EXPECTED);
-    if (!*out)
-        return err_no_memory(err);
+    TRY_MEMORY(*out, err);
     for (uint32_t i = 0; i < n; i++) {
         const char *path = arena_printf(a, "%s%s" STR_FMT, folder, *folder ? "/" : "",
                                         STR_ARG(names[i]));
-        if (!path)
-            return err_no_memory(err);
+        TRY_MEMORY(path, err);
         TRY(read_path(r, path, names[i], *out, err));
     }
     return ASSAY_OK;
@@ -84,8 +82,7 @@ typedef struct sharding {
 static assay_status add_shard(sharding *x, str tensor, str file)
 {
     weight_pair *p = VEC_PUSH(x->scratch, &x->map);
-    if (!p)
-        return err_no_memory(x->scan.err);
+    TRY_MEMORY(p, x->scan.err);
     *p = (weight_pair){tensor, file};
     if (map_get(&x->seen, file) != MAP_NONE)
         return ASSAY_OK;
@@ -95,8 +92,7 @@ static assay_status add_shard(sharding *x, str tensor, str file)
                              "', which is not a file next to the index",
                              x->scan.shown, STR_ARG(file));
     str *slot = VEC_PUSH(x->scratch, &x->files);
-    if (!slot || !map_put(&x->seen, file, 1))
-        return err_no_memory(x->scan.err);
+    TRY_MEMORY(slot && map_put(&x->seen, file, 1), x->scan.err);
     *slot = file;
     return ASSAY_OK;
 }
@@ -152,8 +148,7 @@ static assay_status read_index(sharding *x)
 static assay_status check_map(const sharding *x, const weight_set *w)
 {
     uint8_t *seen = ARENA_ARRAY(x->scratch, uint8_t, (size_t)w->items.n + 1);
-    if (!seen)
-        return err_no_memory(x->scan.err);
+    TRY_MEMORY(seen, x->scan.err);
     for (uint32_t i = 0; i < x->map.n; i++) {
         const weight_pair *p = &x->map.items[i];
         uint32_t at = map_get(&w->by_name, p->key);
@@ -190,8 +185,7 @@ static assay_status read_set(const weight_reader *r, const char *path, sharding 
     const char *folder = arena_printf(x->scratch, "%.*s", n ? (int)n - 1 : 0, path);
     if (n == 1)
         folder = "/.";
-    if (!folder || !map_init(&x->seen, x->scratch, 64))
-        return err_no_memory(err);
+    TRY_MEMORY(folder && map_init(&x->seen, x->scratch, 64), err);
     TRY(read_index(x));
     TRY(read_files(r, folder, x->files.items, x->files.n, a, out, err));
     assert(*out);
@@ -208,8 +202,7 @@ assay_status weights_read_index(const weight_reader *r, const char *path, arena 
     str text;
     err = error_or(err, &own);
     arena *scratch = arena_new(INDEX_WORK);
-    if (!scratch)
-        return err_no_memory(err);
+    TRY_MEMORY(scratch, err);
     assay_status s = file_check_regular(path, err);
     if (s == ASSAY_OK)
         s = file_read_limited(path, LIMIT_INDEX, scratch, &text, err);

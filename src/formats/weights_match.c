@@ -124,15 +124,13 @@ static str matched_name(const weight_item *x)
 
 static assay_status collect_slots(matcher *k)
 {
-    if (!map_init(&k->by_name, k->scratch, k->m->values.n))
-        return err_no_memory(k->err);
+    TRY_MEMORY(map_init(&k->by_name, k->scratch, k->m->values.n), k->err);
     for (ir_id id = 0; id < k->m->values.n; id++) {
         const ir_value *v = ir_value_at(k->m, id);
         if (!v->constant || !(v->flags & (IR_VALUE_PARAM | IR_VALUE_BUFFER)))
             continue;
         slot *s = VEC_PUSH(k->scratch, &k->slots);
-        if (!s || !map_put(&k->by_name, v->name, k->slots.n - 1))
-            return err_no_memory(k->err);
+        TRY_MEMORY(s && map_put(&k->by_name, v->name, k->slots.n - 1), k->err);
         *s = (slot){.value = id};
         if (v->flags & IR_VALUE_PARAM)
             k->expected_params = sat_add(k->expected_params, v->constant->n_elems);
@@ -431,8 +429,7 @@ static void take_rest(matcher *k, const weight_item *x)
 static assay_status take_all(matcher *k)
 {
     uint8_t *left = ARENA_ARRAY(k->scratch, uint8_t, (size_t)k->w->items.n + 1);
-    if (!left)
-        return err_no_memory(k->err);
+    TRY_MEMORY(left, k->err);
     for (uint32_t i = 0; i < k->w->items.n; i++) {
         const weight_item *x = &k->w->items.items[i];
         bool training = x->role == WEIGHT_ROLE_TRAINING;
@@ -509,8 +506,7 @@ static assay_status match_all(matcher *k)
     choose_shift(k);
     TRY(take_all(k));
     struct bound_files *files = weights_bind_begin(k->m, k->w);
-    if (!files)
-        return err_no_memory(k->err);
+    TRY_MEMORY(files, k->err);
     for (uint32_t i = 0; i < k->slots.n; i++) {
         slot *s = &k->slots.items[i];
         note_slot(k, s);
@@ -529,8 +525,7 @@ static assay_status match_all(matcher *k)
 assay_status weights_match(const weight_set *w, ir_model *m, assay_error *err)
 {
     matcher k = {.w = w, .m = m, .err = err, .scratch = arena_new((size_t)256 << 20)};
-    if (!k.scratch)
-        return err_no_memory(err);
+    TRY_MEMORY(k.scratch, err);
     assay_status s = match_all(&k);
     arena_free(k.scratch);
     return s;

@@ -67,10 +67,15 @@ static inline bool read_short(cursor *c, wire_field *f)
     f->type = is_len ? WIRE_LEN : WIRE_VARINT;
     f->start = c->pos;
     f->value = n;
-    c->pos += head;
-    f->body = (cursor){.src = c->src, .pos = c->pos, .err = c->err};
+    f->body.pos = c->pos += head;
     f->body.end = f->end = c->pos += is_len ? n : 0;
     return true;
+}
+
+/* A field whose body is on the cursor's source; read_short() and read_any() set the rest. */
+static inline wire_field field_of(const cursor *c)
+{
+    return (wire_field){.body = {.src = c->src, .err = c->err}};
 }
 
 /* Old-style groups end with a separate tag number, so they must be walked to be skipped. */
@@ -119,7 +124,19 @@ __attribute__((noinline)) static bool read_any(cursor *c, wire_field *f)
 
 bool wire_next(cursor *c, wire_field *f)
 {
+    f->body = (cursor){.src = c->src, .err = c->err};
     return read_short(c, f) || read_any(c, f);
+}
+
+uint32_t wire_count_leading(cursor c, uint32_t number)
+{
+    assay_error unsaid = {0};
+    c.err = &unsaid;
+    wire_field f = field_of(&c);
+    uint32_t n = 0;
+    while (c.pos != c.end && (read_short(&c, &f) || read_any(&c, &f)) && f.number == number)
+        n++;
+    return n;
 }
 
 static assay_status wrong_type(const wire_message *msg, const wire_field *f, cursor *c)
@@ -132,11 +149,13 @@ static assay_status wrong_type(const wire_message *msg, const wire_field *f, cur
 
 assay_status wire_walk(cursor *c, const wire_message *msg, void *self)
 {
-    wire_field f = {.number = 0};
+    const wire_row *rows = msg->rows;
+    uint32_t n_rows = msg->n_rows;
+    wire_field f = field_of(c);
     while (c->pos != c->end && (read_short(c, &f) || read_any(c, &f))) {
-        if (f.number >= msg->n_rows || !msg->rows[f.number].handle)
+        if (f.number >= n_rows || !rows[f.number].handle)
             continue;
-        const wire_row *row = &msg->rows[f.number];
+        const wire_row *row = &rows[f.number];
         if (!(row->accept & (1u << f.type)))
             return wrong_type(msg, &f, c);
         TRY(row->handle(self, &f));

@@ -32,6 +32,8 @@ typedef struct wire_field {
 
 /* Reads the next record, skipping groups. False at the end or after a failure: see wire_status. */
 bool wire_next(cursor *c, wire_field *f);
+/* How many records of this field a message begins with. What is wrong with one is said when it is read. */
+uint32_t wire_count_leading(cursor c, uint32_t number);
 /* ASSAY_OK, or the code of the failure that stopped the cursor. */
 assay_status wire_status(const cursor *c);
 

@@ -191,7 +191,7 @@ static bool pass_declaration(xml *x)
 static void push_name(xml *x, str name)
 {
     if (x->depth >= XML_MAX_DEPTH) {
-        xml_fail(x, "elements are nested too deep");
+        xml_fail(x, "elements are nested too deeplyly");
         return;
     }
     x->starts[x->depth++] = x->names.n;

@@ -1,8 +1,6 @@
 /* Directories of zip archives; see zip.h. */
 #include "formats/zip.h"
 
-#include <string.h>
-
 #include "base/inflate.h"
 #include "base/num.h"
 
@@ -132,8 +130,7 @@ static assay_status read_entry(cursor *c, arena *a, uint64_t start, zip_director
                    .header = little(head + 42, 4)};
     e.name = cursor_str(c, little(head + 28, 2), a, UINT16_MAX);
     extra = arena_alloc(a, n_extra + 1);
-    if (!extra)
-        return err_no_memory(c->err);
+    TRY_MEMORY(extra, c->err);
     cursor_copy(c, extra, n_extra);
     cursor_skip(c, little(head + 32, 2));
     if (!cursor_ok(c))
@@ -143,8 +140,7 @@ static assay_status read_entry(cursor *c, arena *a, uint64_t start, zip_director
     if (!read_extra64(&e, extra, n_extra) || e.header > UINT64_MAX - start)
         return fail_zip(c->err, at, "damaged directory");
     e.header += start;
-    if (!map_put(&z->by_name, e.name, z->entries.n) || !VEC_ADD(a, &z->entries, e))
-        return err_no_memory(c->err);
+    TRY_MEMORY(map_put(&z->by_name, e.name, z->entries.n) && VEC_ADD(a, &z->entries, e), c->err);
     return ASSAY_OK;
 }
 
@@ -154,8 +150,7 @@ assay_status zip_read_within(source *src, uint64_t at, uint64_t size, arena *a, 
     directory_place d = {.start = at, .size = size};
     *out = (zip_directory){0};
     TRY(find_directory(src, &d, err));
-    if (!map_init(&out->by_name, a, (uint32_t)d.entries))
-        return err_no_memory(err);
+    TRY_MEMORY(map_init(&out->by_name, a, (uint32_t)d.entries), err);
     if (d.at > size || d.bytes > size - d.at)
         return fail_zip(err, at, "its directory lies outside of it");
     cursor c = cursor_at(src, at + d.at, d.bytes, err);
@@ -223,8 +218,7 @@ assay_status zip_unpack(source *src, const zip_entry *e, uint64_t most, arena *a
     if (e->size / INFLATE_MOST > e->packed)
         return fail_zip(err, e->header, "an entry is larger than its data can make");
     p = arena_alloc(a, (size_t)e->size + 1);
-    if (!p)
-        return err_no_memory(err);
+    TRY_MEMORY(p, err);
     *out = (str){p, (uint32_t)e->size};
     return zip_unpack_into(src, e, p, err);
 }

@@ -43,8 +43,7 @@ static assay_status add_function(ir_function_index *x, const ir_function *f, uin
                                  assay_error *err)
 {
     str key = make_key(x->arena, &(key_parts){f->domain, f->name, f->overload});
-    if (!key.p)
-        return err_no_memory(err);
+    TRY_MEMORY(key.p, err);
     if (map_get(&x->keys, key) != MAP_NONE)
         return err_fail(err, ASSAY_ERR_MALFORMED, "duplicate function '%.100s' of domain '%.100s'",
                         f->name.p ? f->name.p : "", f->domain.p ? f->domain.p : "");
@@ -56,8 +55,8 @@ assay_status ir_function_index_init(ir_function_index *x, const ir_model *m, are
                                     assay_error *err)
 {
     x->arena = a;
-    if (!map_init(&x->names, a, m->functions.n) || !map_init(&x->keys, a, m->functions.n))
-        return err_no_memory(err);
+    TRY_MEMORY(map_init(&x->names, a, m->functions.n) && map_init(&x->keys, a, m->functions.n),
+               err);
     for (uint32_t i = 0; i < m->functions.n; i++)
         TRY(add_function(x, &m->functions.items[i], i, err));
     return ASSAY_OK;

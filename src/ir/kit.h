@@ -63,6 +63,14 @@ typedef struct ir_attr_spec {
 #define IR_SPEC_INTS(name_, n_, v_) \
     ((ir_attr_spec){.name = (name_), .kind = IR_ATTR_INTS, .n = (n_), .ints = (v_)})
 
+/* Of a list that ends with an item without a name; NULL is an empty one. */
+static inline uint32_t ir_attr_specs(const ir_attr_spec *list)
+{
+    uint32_t n = 0;
+    while (list && list[n].name)
+        n++;
+    return n;
+}
 /* Everything is copied into the model's arena. */
 ir_attr ir_kit_attr(ir_model *m, const ir_attr_spec *spec);
 

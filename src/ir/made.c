@@ -46,8 +46,7 @@ assay_status ir_reader_wrap(ir_model *m, assay_error *err)
     if (m->reader.read == read_wrapped)
         return ASSAY_OK;
     wrapper *w = ARENA_NEW(m->arena, wrapper);
-    if (!w)
-        return err_no_memory(err);
+    TRY_MEMORY(w, err);
     w->inside = m->reader;
     w->self = (ir_reader){.ctx = w, .read = read_wrapped, .close = close_wrapped};
     m->reader = w->self;

@@ -173,8 +173,7 @@ static assay_status kahn_init(kahn *k, arena *scratch, assay_error *err)
     k->first = ARENA_ARRAY(scratch, size_t, (size_t)n + 2);
     k->heap = ARENA_ARRAY(scratch, uint32_t, n);
     k->order = ARENA_ARRAY(scratch, ir_id, n);
-    if (arena_failed(scratch))
-        return err_no_memory(err);
+    TRY_MEMORY(!arena_failed(scratch), err);
     if (k->m->nodes.n)
         memset(k->place, 0xff, k->m->nodes.n * sizeof *k->place); /* IR_NONE */
     for (uint32_t i = 0; i < n; i++)
@@ -191,8 +190,7 @@ static assay_status kahn_edges(kahn *k, ir_id graph, arena *scratch, assay_error
     for (uint32_t i = 0; i < n; i++)
         k->first[i + 1] += k->first[i];
     k->edges = ARENA_ARRAY(scratch, uint32_t, k->first[n] + 1);
-    if (!k->edges)
-        return err_no_memory(err);
+    TRY_MEMORY(k->edges, err);
     TRY(visit_all(k, graph, see_edge, err));
     memmove(k->first + 1, k->first, n * sizeof *k->first);
     k->first[0] = 0;

@@ -185,8 +185,7 @@ assay_status job_advise(assay_model *model, const assay_options *o,
     if (o->analysis.no_advice || p->inventory.alone || !p->n_layers)
         return ASSAY_OK;
     x.arena = arena_new(JOB_ANALYSIS_BYTES);
-    if (!x.arena)
-        return err_no_memory(err);
+    TRY_MEMORY(x.arena, err);
     x.o.analysis.no_advice = true;
     host_describe(&host);
     f.cores = host.cores;

@@ -41,6 +41,11 @@ void job_result_free(assay_result *of)
     free(of);
 }
 
+bool job_settle(profile *p)
+{
+    return profile_settle(p) && result_conclude(&profile_kind, p, p->arena);
+}
+
 void job_describe_context(const assay_options *o, profile *p)
 {
     char now[32];

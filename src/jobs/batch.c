@@ -34,8 +34,7 @@ assay_status job_batch_rule(assay_model *m, const assay_options *o, const batch_
     batch_question q = {.model = m->ir, .shapes = sizes_of(m, o), .again = read_again, .ctx = m};
     q.shapes.dims_must_exist = false; /* the caller says so */
     batch_rule *rule = ARENA_NEW(m->ir->arena, batch_rule);
-    if (!rule)
-        return err_no_memory(err);
+    TRY_MEMORY(rule, err);
     TRY(batch_find(&q, m->ir->arena, rule, err));
     *out = m->batch = rule;
     return ASSAY_OK;

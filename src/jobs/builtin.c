@@ -132,8 +132,7 @@ static assay_status note_change(const assay_model *m, const assay_options *o, ar
     ir_model *usual = NULL;
     if (!sizes_input(o))
         return ASSAY_OK;
-    if (!at_usual_size(o, scratch, &usual_size))
-        return err_no_memory(err);
+    TRY_MEMORY(at_usual_size(o, scratch, &usual_size), err);
     err_clear(&ignored);
     bool ok = build_architecture(m, &usual_size, true, scratch, &usual, &ignored) != ASSAY_OK ||
               changed_note(usual, ir, scratch);
@@ -219,8 +218,7 @@ assay_status job_model_build(assay_model *m, const assay_options *o, assay_error
     if (!m->row)
         return o->model.set.list.n || o->model.config.n ? refuse_parameters(o, err) : ASSAY_OK;
     arena *scratch = arena_new(JOB_MODEL_BYTES);
-    if (!scratch)
-        return err_no_memory(err);
+    TRY_MEMORY(scratch, err);
     assay_status s = o->model.config.n ? take_config(m, o->model.config.p, err) : ASSAY_OK;
     if (s == ASSAY_OK)
         s = build_row(m, o, scratch, err);

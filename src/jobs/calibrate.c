@@ -145,8 +145,7 @@ assay_status job_calibrate(ir_model *m, infer_result *r, const job_precision *q,
         .m = m, .e = e, .q = q, .points = points, .n = n, .ranges = ranges, .err = err};
     c.wants = q->wants ? q->wants : job_wants_of(r, r->arena);
     c.n_wants = q->wants ? q->n_wants : ir_graph_at(m, 0)->inputs.n;
-    if (!c.wants)
-        return err_no_memory(err);
+    TRY_MEMORY(c.wants, err);
     for (uint32_t i = 0; i < n; i++)
         ranges[i] = (value_range){.value = points[i], .min = INFINITY, .max = -INFINITY};
     assay_status s = write_copy(&c);

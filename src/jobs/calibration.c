@@ -42,7 +42,10 @@ static const int64_t batches[N_BATCHES] = {1, 4};
 typedef struct calibrating {
     const job_calibration_request *q;
     arena *kept; /* what the studies point to */
+    job_reference *reference;
     predict_study studies[N_MODELS * N_BATCHES];
+    double *seconds[N_MODELS * N_BATCHES]; /* of the studies */
+    uint32_t references[N_MODELS * N_BATCHES][3];
     uint32_t n;
 } calibrating;
 
@@ -64,17 +67,19 @@ static assay_status keep_study(calibrating *c, const char *model, int64_t batch,
     assert(k->p && c->n < N_MODELS * N_BATCHES);
     uint32_t n = k->p->n_layers;
     predict_layer *layers = predict_facts(k->p, a);
+    double *seconds = arena_copy(a, k->seconds, sizeof *k->seconds * n);
     predict_study s = {.model = str_of(model),
                        .batch = (uint32_t)batch,
                        .layers = layers,
-                       .seconds = arena_copy(a, k->seconds, sizeof *k->seconds * n),
+                       .seconds = seconds,
                        .led = arena_copy(a, k->led, sizeof *k->led * n),
                        .n_layers = n,
                        .kernels = k->kernels,
                        .kernels_s = k->kernels_s,
                        .latency_s = k->latency_s};
-    if (!layers || !s.seconds || !s.led || !keep_layers(layers, n, a))
-        return err_no_memory(err);
+    TRY_MEMORY(layers && s.seconds && s.led && keep_layers(layers, n, a), err);
+    c->seconds[c->n] = seconds;
+    memcpy(c->references[c->n], k->reference, sizeof k->reference);
     c->studies[c->n++] = s;
     return ASSAY_OK;
 }
@@ -85,7 +90,8 @@ static assay_status study_one(calibrating *c, const char *model, int64_t batch, 
                                    .o = c->q->o,
                                    .model = model,
                                    .batch = batch,
-                                   .budget_s = BUDGET_SECONDS};
+                                   .budget_s = BUDGET_SECONDS,
+                                   .reference = c->reference};
     arena *a = arena_new(STUDY_BYTES);
     job_kernels k = {0};
     assay_status s = a ? job_kernels_measure(&q, a, &k, err) : err_no_memory(err);
@@ -110,6 +116,30 @@ static assay_status study_all(calibrating *c, assay_error *err)
     return ASSAY_OK;
 }
 
+/* All times as they are in the machine's usual state. */
+static void correct_drift(calibrating *c, calibration *out)
+{
+    const drift *d = job_reference_drift(c->reference);
+    for (uint32_t i = 0; i < c->n; i++) {
+        predict_study *s = &c->studies[i];
+        double profiled = drift_factor(d, c->references[i][0], c->references[i][1]);
+        for (uint32_t k = 0; k < s->n_layers; k++)
+            c->seconds[i][k] /= profiled;
+        s->kernels_s /= profiled;
+        s->latency_s /= drift_factor(d, c->references[i][1], c->references[i][2]);
+    }
+    out->reference_s = drift_usual(d);
+    out->drift = drift_range(d);
+}
+
+static assay_status calibrate(calibrating *c, calibration *out, assay_error *err)
+{
+    TRY(job_reference_open(c->q->engine, c->q->o, &c->reference, err));
+    TRY(study_all(c, err));
+    correct_drift(c, out);
+    return predict_learn(c->studies, c->n, out, err);
+}
+
 /* Kernels that wait for a CPU most of the time say nothing of the machine. */
 static assay_status refuse_busy(assay_error *err)
 {
@@ -129,14 +159,12 @@ assay_status job_calibrate_machine(const job_calibration_request *q, calibration
     TRY(refuse_busy(err));
     calibrating *c = memory_zeroed(1, sizeof *c);
     uint64_t began = clock_mono_ns();
-    if (!c)
-        return err_no_memory(err);
+    TRY_MEMORY(c, err);
     c->q = q;
     c->kept = arena_new(KEPT_BYTES);
-    assay_status s = c->kept ? study_all(c, err) : err_no_memory(err);
     memset(out, 0, sizeof *out);
-    if (s == ASSAY_OK)
-        s = predict_learn(c->studies, c->n, out, err);
+    assay_status s = c->kept ? calibrate(c, out, err) : err_no_memory(err);
+    job_reference_close(c->reference);
     snprintf(out->engine, sizeof out->engine, "%.30s %.30s", engine_about(q->engine)->title,
              engine_about(q->engine)->version);
     out->threads = (uint32_t)q->o->engine.threads;

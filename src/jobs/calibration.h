@@ -3,7 +3,7 @@
 #define JOBS_CALIBRATION_H
 
 #include "analyze/predict.h"
-#include "jobs/measure.h"
+#include "jobs/reference.h"
 
 /* One model at one batch size, run under the engine's profiler and without it. All in the arena. */
 typedef struct job_kernels {
@@ -13,6 +13,8 @@ typedef struct job_kernels {
     uint32_t kernels; /* of a run */
     double latency_s; /* of a run without the profiler, the median */
     double kernels_s; /* the sum of seconds */
+    uint32_t
+        reference[3]; /* samples before, between and after the runs with and without the profiler */
     job_runnable x;
 } job_kernels;
 
@@ -21,7 +23,8 @@ typedef struct job_kernels_request {
     const assay_options *o;
     const char *model; /* name or path */
     int64_t batch;
-    double budget_s; /* of runs; at least three of each kind are made */
+    double budget_s;          /* of runs; at least three of each kind are made */
+    job_reference *reference; /* runs in between; NULL: none */
 } job_kernels_request;
 
 /* Freed by job_kernels_free() in any case. */

@@ -3,7 +3,6 @@
  * disturbances only add time, and the median for whole runs, because that is what is predicted. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/file.h"
 #include "base/map.h"
@@ -47,17 +46,26 @@ static assay_status some_runs(study *s, engine_job *job, double *times, uint32_t
     return ASSAY_OK;
 }
 
+static assay_status sample_reference(study *s, int which, assay_error *err)
+{
+    job_reference *r = s->q->reference;
+    return r ? job_reference_sample(r, &s->out->reference[which], err) : ASSAY_OK;
+}
+
 static assay_status run_both(study *s, engine_session *session, engine_job *job, assay_error *err)
 {
     double times[RUNS_MOST];
     uint32_t n;
     const char *path = NULL;
+    TRY(sample_reference(s, 0, err));
     TRY(some_runs(s, job, times, &n, err));
+    TRY(sample_reference(s, 1, err));
     TRY(engine_profile_end(session, &path, err));
     assay_status status = trace_read(path, s->arena, &s->trace, err);
     file_remove(path);
     TRY(status);
     TRY(some_runs(s, job, times, &n, err));
+    TRY(sample_reference(s, 2, err));
     stats_sort(times + WARMUP, n - WARMUP);
     s->out->latency_s = stats_quantile(times + WARMUP, n - WARMUP, 0.5);
     return ASSAY_OK;
@@ -171,8 +179,7 @@ static assay_status study_model(study *s, assay_error *err)
     TRY(map_kernels(s, err));
     out->seconds = ARENA_ARRAY(s->arena, double, out->p->n_layers + 1u);
     out->led = ARENA_ARRAY(s->arena, bool, out->p->n_layers + 1u);
-    if (!out->seconds || !out->led)
-        return err_no_memory(err);
+    TRY_MEMORY(out->seconds && out->led, err);
     if (s->trace.n_runs <= WARMUP)
         return err_fail(err, ASSAY_ERR_ENGINE, "the engine's profile has no runs");
     book(s);

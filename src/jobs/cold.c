@@ -114,14 +114,12 @@ static assay_status describe_starts(double (*ms)[PROFILE_COLD_PARTS], uint32_t n
                                                           "total"};
     profile_cold_part *parts = ARENA_ARRAY(p->arena, profile_cold_part, PROFILE_COLD_PARTS);
     double *x = ARENA_ARRAY(p->arena, double, n);
-    if (!parts || !x)
-        return err_no_memory(err);
+    TRY_MEMORY(parts && x, err);
     for (int k = 0; k < PROFILE_COLD_PARTS; k++) {
         parts[k].part = names[k];
         for (uint32_t i = 0; i < n; i++)
             x[i] = ms[i][k];
-        if (!describe_part(&parts[k], x, n, p->arena))
-            return err_no_memory(err);
+        TRY_MEMORY(describe_part(&parts[k], x, n, p->arena), err);
     }
     out->parts = parts;
     out->n_parts = PROFILE_COLD_PARTS;

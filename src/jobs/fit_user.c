@@ -13,6 +13,7 @@
 
 #include "base/csv.h"
 #include "base/file.h"
+#include "base/num.h"
 #include "jobs/fit_user.h"
 
 enum { COLUMNS = 16, SIZES = 8, ROWS_MAX = 100000, ROWS_LEAST = 4, ROWS_FOR_INTERVAL = 20 };
@@ -28,18 +29,13 @@ typedef struct user_row {
     double *x;    /* [RUNTIME_TERMS] */
 } user_row;
 
-static double smaller(double a, double b)
-{
-    return a < b ? a : b;
-}
-
 static void put_product(const user_row *r, runtime_term term, double m, double n, double k)
 {
     double flops = 2 * m * n * k;
     r->x[term] = flops;
     r->x[TERM_NARROW] = flops * FULL / n;
     r->x[TERM_SHALLOW] = flops * FULL / k;
-    r->x[TERM_WAVE] = 2 * smaller(m, TILE) * smaller(n, TILE) * k;
+    r->x[TERM_WAVE] = 2 * num_min(m, TILE) * num_min(n, TILE) * k;
 }
 
 static void linear_terms(const user_row *r)
@@ -156,8 +152,7 @@ static assay_status add_row(user_fit *f, const str *cell, const int *at, assay_e
         moving_terms(&r, op->term);
     runtime_rates(f->d, p, rates);
     for (int j = 0; j < RUNTIME_TERMS; j++)
-        if (!VEC_ADD(f->arena, &f->x, x[j] * rates[j]))
-            return err_no_memory(err);
+        TRY_MEMORY(VEC_ADD(f->arena, &f->x, x[j] * rates[j]), err);
     return VEC_ADD(f->arena, &f->group, f->seconds.n) && VEC_ADD(f->arena, &f->seconds, ms / 1e3)
                ? ASSAY_OK
                : err_no_memory(err);
@@ -236,8 +231,7 @@ assay_status job_fit_user(const char *path, const device *d, const runtime *r, r
     row.own = true;
     TRY(fit_rows(&f, &row, err));
     runtime_row *first = VEC_PUSH(a, &t->rows);
-    if (!first)
-        return err_no_memory(err);
+    TRY_MEMORY(first, err);
     *first = t->rows.items[0]; /* rows of a device are taken in order: its own comes first */
     t->rows.items[0] = row;
     return ASSAY_OK;

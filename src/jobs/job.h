@@ -56,6 +56,12 @@ struct assay_result {
 /* Of other kinds than a profile: unknown data in an arena of its own. NULL if out of memory. */
 assay_result *job_result_new(const result_kind *kind, size_t limit_bytes);
 void job_result_free(assay_result *of); /* NULL is allowed */
+/* From a document, into an empty result that the caller frees after a failure too; `shown` is what messages call it,
+ * `kind` what it must be ("check|trend"), or NULL (result_read.c). */
+assay_status job_result_read(str text, const char *shown, const char *kind, assay_result *out,
+                             assay_error *err);
+/* ASSAY_ERR_MALFORMED if the bytes are those of a model or another file that is no result (result_read.c). */
+assay_status job_refuse_model(str text, const char *shown, assay_error *err);
 
 /* ---- models ---- */
 
@@ -84,6 +90,8 @@ assay_status job_no_graph(const assay_model *m, assay_error *err);
 
 assay_status job_analyze(assay_model *model, const assay_options *o, assay_result **out,
                          assay_error *err);
+/* Fills what is derived of a profile that was made or changed; false if out of memory (analyze.c). */
+bool job_settle(profile *p);
 /* Version, time and command of a run (analyze.c). */
 void job_describe_context(const assay_options *o, profile *p);
 /* Groups and patterns of a counted model, as the options ask (fuse.c). */

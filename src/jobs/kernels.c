@@ -11,8 +11,7 @@ assay_status job_read_kernels(const job_runnable *x, const char *path, arena *a,
 {
     ir_model *optimised = NULL;
     uint32_t *layer = kernels_layer_of(x->ir, &x->of, x->p->n_layers, a);
-    if (!layer)
-        return err_no_memory(err);
+    TRY_MEMORY(layer, err);
     TRY(onnx_read_file(path, NULL, &optimised, err));
     assay_status s = kernels_map(x->ir, optimised, layer, a, out, err);
     ir_model_free(optimised);

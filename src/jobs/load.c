@@ -60,8 +60,7 @@ static load_run_request request_of(loading *l)
 static assay_status prepare_replay(loading *l, load_run_request *q, assay_error *err)
 {
     uint64_t *at = ARENA_ARRAY(l->a, uint64_t, l->plan.n_items);
-    if (!at)
-        return err_no_memory(err);
+    TRY_MEMORY(at, err);
     for (uint32_t i = 0; i < l->plan.n_items; i++)
         at[i] = l->plan.items[i].at_ns;
     q->arrivals = (load_arrivals){.at_ns = at, .n_at = l->plan.n_items};
@@ -165,9 +164,9 @@ static void add_notes(loading *l)
                   STR_ARG(r->client.why));
     if (r->client.waited && r->settings.mode[0] != 'c')
         notes_add(n, "connections", (str){0}, "Raise --concurrency, if the server takes more.",
-                  "%llu requests waited for one of %llu connections; their wait is part of their "
-                  "latency.",
-                  (unsigned long long)r->client.waited,
+                  "%llu request%s waited for a connection (at most %llu at once); the wait is part "
+                  "of the latency.",
+                  (unsigned long long)r->client.waited, r->client.waited == 1 ? "" : "s",
                   (unsigned long long)r->settings.concurrency);
     if (r->tokens_source && r->tokens_source[0] != 'u')
         notes_add(
@@ -231,8 +230,7 @@ assay_status job_load(const char *url, const assay_options *o, const assay_hooks
     forget_figures(out);
     notes_init(&out->warnings, a);
     out->about = ARENA_NEW(a, profile);
-    if (!out->about)
-        return err_no_memory(err);
+    TRY_MEMORY(out->about, err);
     out->about->arena = a;
     job_describe_context(o, out->about);
     assay_status s = job_load_plan(&l, url, err);
@@ -245,8 +243,7 @@ assay_status job_load(const char *url, const assay_options *o, const assay_hooks
     TRY(s);
     out->slo.text = str_copy(a, o->load.slo_text);
     add_notes(&l);
-    if (arena_failed(a))
-        return err_no_memory(err);
+    TRY_MEMORY(!arena_failed(a), err);
     *done = true;
     return status_of(&l, err);
 }

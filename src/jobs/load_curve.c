@@ -97,8 +97,7 @@ static assay_status take_step(curving *c, double rate, bool *stop, assay_error *
                           .concurrency = l->most,
                           .duration_ns = (uint64_t)(c->step_s * 1e9),
                           .drain_ns = (uint64_t)(c->step_s * 1e9)};
-    if (!r)
-        return err_no_memory(err);
+    TRY_MEMORY(r, err);
     load_arrivals_begin(&q.arrivals, rate, l->o->load.arrivals == 0, l->plan.seed + c->search.n);
     assay_status status = job_load_run(l, &q, &run, err);
     load_steady steady = load_run_steady(run.items, run.n, c->step_s);
@@ -132,8 +131,7 @@ static assay_status measure_light_load(curving *c, double *mean_s, bool *stop, a
     load_run_request q = {.mode = LOAD_CLOSED,
                           .concurrency = 1,
                           .duration_ns = (uint64_t)(c->budget_s / STEPS_PLANNED / 2 * 1e9)};
-    if (!r)
-        return err_no_memory(err);
+    TRY_MEMORY(r, err);
     assay_status s = job_load_run(l, &q, &run, err);
     const load_summary_request sum = {
         .run = &run, .slo = &l->o->load.slo, .tokens = l->plan.protocol->tokens};
@@ -170,8 +168,7 @@ assay_status job_load_curve(loading *l, assay_error *err)
     curving *c = ARENA_NEW(l->a, curving);
     double mean_s = 0;
     bool stop = false;
-    if (!c)
-        return err_no_memory(err);
+    TRY_MEMORY(c, err);
     *c = (curving){.l = l,
                    .budget_s = o->measure.duration > 0 ? o->measure.duration : CURVE_DURATION_S};
     c->search.rates = o->load.rates.n ? o->load.rates.items : NULL;

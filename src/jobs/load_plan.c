@@ -41,8 +41,7 @@ static assay_status add_header_file(header_list *l, arena *a, str path, assay_er
 {
     str text;
     arena *work = arena_new((size_t)4 << 20);
-    if (!work)
-        return err_no_memory(err);
+    TRY_MEMORY(work, err);
     assay_status s = file_read_all(path.p, HEADER_MOST, work, &text, err);
     for (str line; s == ASSAY_OK && str_split(&text, '\n', &line);) {
         str inside = str_trim(line);

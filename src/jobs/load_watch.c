@@ -1,5 +1,4 @@
 /* CPU and memory of a local server while it is loaded, by a thread of its own: the same samples as `assay watch`. */
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -57,8 +56,7 @@ assay_status job_load_watch_begin(const assay_options *o, arena *a, job_load_wat
         return ASSAY_OK;
     job_load_watch *w = ARENA_NEW(a, job_load_watch);
     arena *own = w ? arena_new((size_t)64 << 20) : NULL;
-    if (!own)
-        return err_no_memory(err);
+    TRY_MEMORY(own, err);
     *w = (job_load_watch){.a = own, .to = a, .pid = o->load.pid};
     snprintf(w->cgroup, sizeof w->cgroup, STR_FMT, STR_ARG(o->load.cgroup));
     assay_status s = look_once(w, err);

@@ -200,8 +200,7 @@ static assay_status take_batch(mapping_job *j, int64_t batch, int64_t *own, assa
 {
     TRY(job_stopped(j->o, err));
     arena *a = arena_new(JOB_ANALYSIS_BYTES);
-    if (!a)
-        return err_no_memory(err);
+    TRY_MEMORY(a, err);
     assay_options o = with_batch(j, batch);
     assay_status s = take_graph(j, &o, batch, own, a, err);
     arena_free(a);
@@ -307,8 +306,7 @@ static assay_status predict_at(predicting *x, uint32_t b, profile *p, arena *a, 
     predict_time t;
     TRY(job_stopped(x->j->o, err));
     TRY(profile_at(x->j, batch, a, p, err));
-    if (!predict_run(p, &x->m->calibrated, a, &t))
-        return err_no_memory(err);
+    TRY_MEMORY(predict_run(p, &x->m->calibrated, a, &t), err);
     *seconds = t.seconds;
     if (b > 0)
         return ASSAY_OK;
@@ -375,8 +373,7 @@ assay_status job_terms(assay_model *model, const assay_options *o, int64_t batch
     assay_options plain = *o;
     assay_result *ignored = NULL;
     roofline_slice slice;
-    if (!j.work)
-        return err_no_memory(err);
+    TRY_MEMORY(j.work, err);
     plain.analysis.no_advice = true;
     plain.analysis.beside = (job_beside){take_first, &j};
     assay_status s = job_analyze(model, &plain, &ignored, err);
@@ -451,8 +448,7 @@ static assay_status map_devices(mapping_job *j, profile *p, assay_error *err)
     TRY(take_figures(j, p, err));
     if (!j->figures.n_layers)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED, "the model has no layers");
-    if (!complete_figures(j))
-        return err_no_memory(err);
+    TRY_MEMORY(complete_figures(j), err);
     advise_know_mapped(&j->figures, p, &j->known);
     choose_batches(j, &m);
     TRY(calibrated_times(j, &m, &calibrated, &said, err));
@@ -488,8 +484,7 @@ assay_status job_map(assay_model *model, const assay_options *o, assay_result **
     if (!plain.model.batch && plain.measure.batch_sizes.n == 1 && can_batch(&j))
         plain.model.batch = plain.measure.batch_sizes.items[0];
     j.work = arena_new(JOB_ANALYSIS_BYTES);
-    if (!j.work)
-        return err_no_memory(err);
+    TRY_MEMORY(j.work, err);
     plain.analysis.beside = (job_beside){take_first, &j};
     assay_status verdict = job_analyze(model, &plain, out, err);
     assay_status s = *out ? map_devices(&j, (*out)->p, &placed) : verdict;

@@ -419,8 +419,7 @@ static assay_status list_configs(job *j, assay_error *err)
                                                    : 1;
     str precision = job_precision_name(o);
     j->m->configs = ARENA_ARRAY(j->p->arena, profile_config, n);
-    if (!j->m->configs)
-        return err_no_memory(err);
+    TRY_MEMORY(j->m->configs, err);
     for (uint32_t i = 0; i < n; i++) {
         profile_config *c = &j->m->configs[i];
         c->precision = o->measure.configs.n
@@ -578,14 +577,15 @@ assay_status job_measure(assay_model *model, const assay_options *o, unsigned wh
     if (o->measure.concurrency > THREADS_MOST)
         return err_fail(err, ASSAY_ERR_USAGE, "--concurrency must be 1 to %d where a model is run",
                         THREADS_MOST);
-    if (what == 0 && job_runs_on_llama(model, o))
-        return job_measure_llama(model, &hooked, hooks, of, err);
+    if ((what & ~(unsigned)ASSAY_MEASURE_LAYERS) == 0 && job_runs_on_llama(model, o)) {
+        TRY(check_patterns(&j, err));
+        return job_measure_llama(model, &hooked, what, hooks, of, err);
+    }
     TRY(analyse_as_run(&j, &hooked, of, err));
     TRY(check_patterns(&j, err));
     TRY(job_outputs_prepare(j.o, err));
     j.m = ARENA_NEW(of->p->arena, profile_measured);
-    if (!j.m)
-        return err_no_memory(err);
+    TRY_MEMORY(j.m, err);
     TRY(measure_cold(&j, err));
     TRY(job_engine_ready(j.o, &j.engine, &j.engine_bytes, err));
     of->p->measured = j.m;

@@ -148,15 +148,13 @@ static assay_status fit(const tensor_file *t, job_runnable *x, input_want *w, as
     const char *data = t->data;
     if (t->dtype != w->dtype) {
         char *converted = keep_bytes(x, have);
-        if (!converted)
-            return err_no_memory(err);
+        TRY_MEMORY(converted, err);
         TRY(cast(w, t, n, converted, err));
         data = converted;
     }
     if (have < need || (have > need && rows > 1)) {
         char *all = keep_bytes(x, need);
-        if (!all)
-            return err_no_memory(err);
+        TRY_MEMORY(all, err);
         repeat(data, all, rows, rows ? have / rows : 0, rows ? need / rows : 0);
         data = all;
     }
@@ -243,8 +241,7 @@ static assay_status take_image(const job_input *in, job_runnable *x, input_want 
     uint64_t n = w->rank == 4 ? (uint64_t)w->dims[0] : 1, size = sat_mul(n, image_bytes(&want));
     TRY(file_read_limited(in->path.p, LIMIT_TENSOR, x->work, &bytes, err));
     char *data = size < SIZE_MAX / 2 ? arena_alloc(x->work, (size_t)size) : NULL;
-    if (!data)
-        return err_no_memory(err);
+    TRY_MEMORY(data, err);
     TRY(time_preparing(in, bytes, &want, n, data, &ms, err));
     w->data = data;
     w->data_bytes = size;

@@ -130,8 +130,7 @@ static assay_status map_kernels(study *s, assay_error *err)
     TRY(job_read_kernels(s->q->x, path_in(s, "optimised.onnx"), s->arena, &s->map, err));
     const uint32_t *kernel_of = job_kernels_of_trace(&s->map, &s->trace, s->arena);
     s->spans = ARENA_ARRAY(s->arena, layer_span, s->trace.n_nodes + 1u);
-    if (!kernel_of || !s->spans)
-        return err_no_memory(err);
+    TRY_MEMORY(kernel_of && s->spans, err);
     for (uint32_t i = 0; i < s->trace.n_nodes; i++)
         if (kernel_of[i] != MAP_NONE)
             s->spans[i] = (layer_span){s->map.kernels[kernel_of[i]].first,
@@ -193,8 +192,7 @@ static assay_status study_all(study *s, profile *p, assay_error *err)
 assay_status job_measure_layers(const job_layers_request *q, profile *p, assay_error *err)
 {
     study s = {.q = q, .arena = arena_new(TRACE_BYTES)};
-    if (!s.arena)
-        return err_no_memory(err);
+    TRY_MEMORY(s.arena, err);
     assay_status status = study_all(&s, p, err);
     file_drop_folder(s.folder);
     arena_free(s.arena);

@@ -16,7 +16,6 @@
 #include "jobs/hooks.h"
 #include "jobs/measure.h"
 #include "jobs/precision.h"
-#include "rewrite/inline.h"
 #include "rewrite/lower.h"
 
 /* ---- static facts ---- */
@@ -111,8 +110,7 @@ assay_status job_runnable_make(assay_model *m, const assay_options *o, int64_t b
                           .work = arena_new(JOB_ANALYSIS_BYTES),
                           .pre_ms = NAN};
     out->p = profile_new(JOB_PROFILE_BYTES);
-    if (!out->work || !out->p)
-        return err_no_memory(err);
+    TRY_MEMORY(out->work && out->p, err);
     if (!out->batch)
         TRY(job_implied_batch(m, o, &out->batch, err));
     TRY(prepare(m, o, out, err));

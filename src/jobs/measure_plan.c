@@ -247,8 +247,7 @@ static assay_status plan_the_run(check *c, assay_error *err)
     const trace *t = &c->freed.trace;
     plan_kernel *kernels = ARENA_ARRAY(c->arena, plan_kernel, t->n_nodes + 1u);
     uint32_t *order = ARENA_ARRAY(c->arena, uint32_t, last_run(t)->n + 1u);
-    if (!kernels || !order)
-        return err_no_memory(err);
+    TRY_MEMORY(kernels && order, err);
     for (uint32_t i = 0; i < t->n_nodes; i++)
         kernels[i] = (plan_kernel){t->nodes[i].name, t->nodes[i].op, t->nodes[i].index};
     for (uint32_t i = 0; i < last_run(t)->n; i++)
@@ -280,8 +279,7 @@ static assay_status check_all(check *c, profile *p, assay_error *err)
 assay_status job_measure_plan(const job_layers_request *q, profile *p, assay_error *err)
 {
     check c = {.q = q, .arena = arena_new(TRACE_BYTES)};
-    if (!c.arena)
-        return err_no_memory(err);
+    TRY_MEMORY(c.arena, err);
     assay_status s = check_all(&c, p, err);
     plan_as_run_free(&c.run);
     file_drop_folder(c.folder);

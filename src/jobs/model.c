@@ -53,12 +53,14 @@ static bool has_slash(const char *word)
 
 static assay_status read_path(const char *path, ir_model **ir, assay_error *err)
 {
-    const format_row *f = format_of_file(path);
+    const format_row *f;
     const onnx_read_options opt = {.memory_limit = JOB_MODEL_BYTES};
     file_info info = file_stat(path);
     char inner[FORMAT_PATH];
-    if (info.is_dir && format_inside(path, inner, sizeof inner))
-        return format_read(format_of_file(inner), inner, JOB_MODEL_BYTES, ir, err);
+    bool folder = info.is_dir && format_inside(path, inner, sizeof inner);
+    TRY(format_of_file(folder ? inner : path, &f, err));
+    if (folder)
+        return format_read(f, inner, JOB_MODEL_BYTES, ir, err);
     if (info.is_dir && f && f->reader == FORMAT_NOT_READ)
         return format_refuse(f, path, err);
     if (info.exists && info.is_dir)
@@ -154,8 +156,7 @@ static assay_status open_stored(const stored_input *in, assay_model **out, assay
 static assay_status list_tensors(assay_model *m, const stored_input *in, assay_error *err)
 {
     m->arena = arena_new(JOB_MODEL_BYTES);
-    if (!m->arena)
-        return err_no_memory(err);
+    TRY_MEMORY(m->arena, err);
     return in->bytes ? torch_read_bytes(in->bytes, in->n, m->arena, &m->weights, err)
                      : weights_read_file(&torch_reader, in->path, m->arena, &m->weights, err);
 }
@@ -206,7 +207,8 @@ static assay_status open_file(const char *path, assay_model **out, assay_error *
 {
     TRY(check_exists(path, err));
     ir_model *ir = NULL;
-    const format_row *f = format_of_file(path);
+    const format_row *f;
+    TRY(format_of_file(path, &f, err));
     bool folder = file_stat(path).is_dir;
     if (folder ? stored_is_folder(path) : stored_reads(f, false))
         return open_stored(&(stored_input){.f = f, .path = path}, out, err);
@@ -240,7 +242,8 @@ static assay_status read_bytes(const void *bytes, size_t n, const char *folder, 
                                assay_error *err)
 {
     const onnx_read_options opt = {.memory_limit = JOB_MODEL_BYTES, .folder = folder};
-    const format_row *f = format_of_bytes(bytes, n);
+    const format_row *f;
+    TRY(format_of_bytes(bytes, n, &f, err));
     return f && f->reader == FORMAT_FOREIGN
                ? format_read_bytes(f, bytes, n, JOB_MODEL_BYTES, ir, err)
                : onnx_read_bytes(bytes, n, &opt, ir, err);
@@ -250,9 +253,10 @@ assay_status job_model_from_bytes(const void *bytes, size_t n, const char *name,
                                   assay_model **out, assay_error *err)
 {
     ir_model *ir = NULL;
-    const stored_input in = {format_of_bytes(bytes, n), name ? name : "model", bytes, n};
+    stored_input in = {NULL, name ? name : "model", bytes, n};
     err_clear(err);
     *out = NULL;
+    TRY(format_of_bytes(bytes, n, &in.f, err));
     if (stored_reads_bytes(in.f))
         return open_stored(&in, out, err);
     if (in.f && in.f->reader == FORMAT_NOT_READ)

@@ -203,4 +203,9 @@ struct assay_options {
     str command; /* for the result's context */
 };
 
+/* Sizes of scale: NAME=A..B, NAME=A..B..STEP, NAME=A..B:N, NAME=A,B,C (scaling_options.c). */
+assay_status job_set_range(assay_options *o, str name, str text, assay_error *err);
+/* A condition of --solve: "batch:memory<=24GB". */
+assay_status job_set_question(assay_options *o, str value, assay_error *err);
+
 #endif

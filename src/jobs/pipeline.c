@@ -118,8 +118,7 @@ static assay_status open_gguf(job_pipeline *p, const char *path, assay_error *er
 {
     gguf_file g;
     model_config *c = ARENA_NEW(p->arena, model_config);
-    if (!c)
-        return err_no_memory(err);
+    TRY_MEMORY(c, err);
     TRY(gguf_read(path, p->arena, &g, err));
     TRY(gguf_configure(&g, FILE_NAME(path), p->arena, c, err));
     if (!c->row)
@@ -131,9 +130,10 @@ static assay_status open_path(job_pipeline *p, const char *path, assay_error *er
 {
     hf_folder *f = ARENA_NEW(p->arena, hf_folder);
     model_config *c = ARENA_NEW(p->arena, model_config);
-    const format_row *kind = file_stat(path).is_dir ? NULL : format_of_file(path);
-    if (!f || !c)
-        return err_no_memory(err);
+    const format_row *kind = NULL;
+    TRY_MEMORY(f && c, err);
+    if (!file_stat(path).is_dir)
+        TRY(format_of_file(path, &kind, err));
     if (kind && kind->reader == FORMAT_GGUF)
         return open_gguf(p, path, err);
     if (kind && kind->reader == FORMAT_SAFETENSORS) {
@@ -204,11 +204,9 @@ static assay_status take_set(job_pipeline *p, const assay_options *o, assay_erro
     if (!o->model.set.list.n)
         return ASSAY_OK;
     zoo_args *both = ARENA_NEW(p->arena, zoo_args);
-    if (!both)
-        return err_no_memory(err);
+    TRY_MEMORY(both, err);
     zoo_args_init(both, p->arena);
-    if (!zoo_args_add(both, p->asked.args) || !zoo_args_add(both, &o->model.set))
-        return err_no_memory(err);
+    TRY_MEMORY(zoo_args_add(both, p->asked.args) && zoo_args_add(both, &o->model.set), err);
     p->asked.args = both;
     return ASSAY_OK;
 }
@@ -254,8 +252,7 @@ assay_status job_pipeline_language(job_pipeline *p, const assay_options *o, assa
     if (o->model.precision != IR_UNDEFINED)
         p->asked.stored_bytes = 0;
     p->asked.serving = ARENA_NEW(p->arena, serving_model);
-    if (!p->asked.serving)
-        return err_no_memory(err);
+    TRY_MEMORY(p->asked.serving, err);
     TRY(language_run(&p->asked, p->arena, &p->language, err));
     return place_language(p, o, err);
 }

@@ -61,8 +61,7 @@ static assay_model *model_new(const zoo_row *row, str name)
 static assay_status time_component(const timing *t, const job_pipeline *p, pipeline_component *c)
 {
     assay_model *m = model_new(p->plan.parts[c->part].row, c->name);
-    if (!m)
-        return err_no_memory(t->err);
+    TRY_MEMORY(m, t->err);
     assay_status s = pipeline_component_args(&p->plan, &p->diffusion, c, m->arena, &m->config,
                                              t->err);
     if (s == ASSAY_OK)
@@ -107,8 +106,7 @@ static assay_status time_phase(const timing *t, const job_pipeline *p, int64_t t
                                double *ms)
 {
     assay_model *m = model_new(p->asked.row, p->asked.model);
-    if (!m)
-        return err_no_memory(t->err);
+    TRY_MEMORY(m, t->err);
     bool ok = zoo_args_add(&m->config, p->asked.args) &&
               zoo_args_put_int(&m->config, "seq_len", tokens) &&
               zoo_args_put_int(&m->config, "past", past);

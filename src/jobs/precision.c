@@ -51,8 +51,7 @@ static assay_status to_qdq(ir_model *m, infer_result *r, const job_precision *q,
     TRY(rewrite_fold_norms(m, facts, err));
     TRY(rewrite_calibration_points(m, facts, r->arena, &points, &n, err));
     value_range *ranges = ARENA_ARRAY(r->arena, value_range, (size_t)n + 1);
-    if (!ranges)
-        return err_no_memory(err);
+    TRY_MEMORY(ranges, err);
     TRY(ranges_of(m, r, q, points, n, ranges, err));
     return rewrite_qdq(m, facts, ranges, n, &q->int8, err);
 }

@@ -159,8 +159,7 @@ static assay_status keep_runs(race *r, uint32_t i, assay_error *err)
     profile *p = r->c->own[i];
     profile_measured *m = ARENA_NEW(p->arena, profile_measured);
     profile_config *c = ARENA_NEW(p->arena, profile_config);
-    if (!m || !c)
-        return err_no_memory(err);
+    TRY_MEMORY(m && c, err);
     TRY(keep_config(r, i, c, err));
     *m = (profile_measured){.configs = c,
                             .n_configs = 1,
@@ -170,8 +169,7 @@ static assay_status keep_runs(race *r, uint32_t i, assay_error *err)
                             .unit = "samples",
                             .units_per_sample = 1,
                             .engine = engine_used(r, p->arena)};
-    if (arena_failed(p->arena))
-        return err_no_memory(err);
+    TRY_MEMORY(!arena_failed(p->arena), err);
     p->measured = m;
     p->device = m->engine.device;
     return ASSAY_OK;
@@ -223,8 +221,7 @@ assay_status job_race(job_comparison *c, assay_model *const *models, size_t n,
         return err_fail(err, ASSAY_ERR_USAGE, "%u profiles but %zu models to run", c->c.n_models,
                         n);
     race *r = memory_zeroed(1, sizeof *r);
-    if (!r)
-        return err_no_memory(err);
+    TRY_MEMORY(r, err);
     assay_options hooked = *o;
     hooked.hooks = hooks;
     *r = (race){.c = c, .o = &hooked, .hooks = hooks};

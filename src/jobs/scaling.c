@@ -179,8 +179,7 @@ assay_status job_scale(assay_model *m, const assay_options *o, arena *a, scaling
                        assay_error *err)
 {
     scale_work *work = ARENA_NEW(a, scale_work);
-    if (!work)
-        return err_no_memory(err);
+    TRY_MEMORY(work, err);
     work->arena = a;
     TRY(scale(m, o, work, err));
     return scaling_result(work, out) ? ASSAY_OK : err_no_memory(err);

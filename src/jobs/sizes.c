@@ -98,8 +98,7 @@ static assay_status apply(assay_options *o, const assay_options *given, const pr
                           const size_setting *set, uint32_t n, arena *a, assay_error *err)
 {
     zoo_args_init(&o->model.set, a);
-    if (!zoo_args_copy(&o->model.set, &given->model.set))
-        return err_no_memory(err);
+    TRY_MEMORY(zoo_args_copy(&o->model.set, &given->model.set), err);
     TRY(set_symbols(o, given, set, n, a, err));
     for (uint32_t i = 0; i < n; i++) {
         if (set[i].of->kind == SIZE_BATCH)
@@ -117,8 +116,7 @@ assay_status job_size_run(assay_model *m, const assay_options *o, const profile 
     assay_options with = *o;
     arena *a = arena_new((size_t)1 << 20);
     *out = NULL;
-    if (!a)
-        return err_no_memory(err);
+    TRY_MEMORY(a, err);
     memset(&with.scaling.ranges, 0, sizeof with.scaling.ranges);
     with.model.strict = with.view.verbose = false;
     assay_status s = apply(&with, o, base, set, n, a, err);

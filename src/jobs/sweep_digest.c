@@ -31,8 +31,7 @@ static assay_status add_file(sha256 *h, const char *path, assay_error *err)
     int error = errno;
     free(block);
     close(fd);
-    if (!block)
-        return err_no_memory(err);
+    TRY_MEMORY(block, err);
     return n < 0 ? err_fail_errno(err, ASSAY_ERR_SYSTEM, error, "%s: cannot read: %s",
                                   FILE_NAME(path), strerror(error))
                  : ASSAY_OK;
@@ -51,8 +50,7 @@ static assay_status add_entry(sha256 *h, const char *folder, str name, arena *a,
 {
     sweep_hex hex;
     const char *path = arena_printf(a, "%s/" STR_FMT, folder, STR_ARG(name));
-    if (!path)
-        return err_no_memory(err);
+    TRY_MEMORY(path, err);
     if (!file_stat(path).is_regular)
         return ASSAY_OK;
     TRY(digest_file(path, hex, err));

@@ -330,7 +330,7 @@ static assay_status kubernetes_submit(const sweep_submission *q, assay_error *er
                         "models with --image.");
     if (q->plan_text.n > CONFIG_MAP_MOST)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "the plan has %u bytes, and a ConfigMap at most %zu. Split the sweep.",
+                        "the plan has %u bytes; a ConfigMap holds at most %zu. Split the sweep.",
                         q->plan_text.n, CONFIG_MAP_MOST);
     assay_status s = make_manifest(q, &text, err);
     if (s == ASSAY_OK)

@@ -51,8 +51,7 @@ assay_status sweep_parse_tasks(str text, uint32_t n_tasks, const char *what, are
     int64_t *items = ARENA_ARRAY(a, int64_t, (size_t)n_tasks + 1);
     uint64_t first, last;
     uint32_t n = 0;
-    if (!wanted || !items)
-        return err_no_memory(err);
+    TRY_MEMORY(wanted && items, err);
     for (str rest = text, item; str_split(&rest, ',', &item);) {
         if (!parse_range(item, n_tasks, &first, &last))
             return err_fail(err, ASSAY_ERR_USAGE,
@@ -135,9 +134,8 @@ static assay_status fill_group(const sweep_submission *q, sweep_group *groups, u
         const sweep_task *t = &q->plan->tasks[q->tasks.items[i]];
         if (group_of(groups, n, t) != g)
             continue;
-        if (!VEC_ADD(q->arena, &items, t->task))
-            return err_no_memory(err);
-        groups[g].time_limit_s = fmax(groups[g].time_limit_s, t->time_limit_s);
+        TRY_MEMORY(VEC_ADD(q->arena, &items, t->task), err);
+        groups[g].time_limit_s = fmax(groups[g].time_limit_s, q->limits_s[t->task]);
     }
     groups[g].tasks = (sweep_tasks){items.items, items.n};
     if (q->time_limit_s > 0)

@@ -75,8 +75,7 @@ static assay_status submit_chunk(const sweep_submission *q, const sweep_group *g
     if (!str_is(g->device, "cpu"))
         argv[n++] = "--gres=gpu:1";
     argv[n++] = arena_printf(a, "--wrap=%s", script_of(q, offset));
-    if (arena_failed(a))
-        return err_no_memory(err);
+    TRY_MEMORY(!arena_failed(a), err);
     assay_status s = sweep_call(argv, &out, err);
     if (s == ASSAY_OK)
         sbuf_printf(q->said, "job " STR_FMT ": %u task%s on " STR_FMT "%s" STR_FMT "\n",
@@ -156,8 +155,7 @@ static assay_status slurm_states(const sweep_plan *plan, sweep_progress *tasks, 
     const char *const argv[] = {"squeue",         "-h", "-r", all_names(plan, a), "-o",
                                 "%j|%K|%T|%N|%r", NULL};
     sbuf out = {0};
-    if (!argv[3])
-        return err_no_memory(err);
+    TRY_MEMORY(argv[3], err);
     assay_status s = sweep_call(argv, &out, err);
     str rest = {out.p, (uint32_t)out.n}, line;
     while (s == ASSAY_OK && rest.n && str_split(&rest, '\n', &line))

@@ -102,7 +102,7 @@ static void ping(rpc_reply *r, const json_value *params)
 static void list_tools(rpc_reply *r, const json_value *params)
 {
     if (json_get(params, "cursor")) { /* there is one page only */
-        refuse(r, RPC_INVALID_PARAMS, "there is no such cursor");
+        refuse(r, RPC_INVALID_PARAMS, "unknown cursor");
         return;
     }
     begin_reply(r);
@@ -161,8 +161,8 @@ static void answer_request(rpc_reply *r, str method, const json_value *params)
             methods[i].answer(r, params);
             return;
         }
-    err_fail(&err, ASSAY_ERR_USAGE, "there is no method '%.*s'",
-             (int)(method.n < 100 ? method.n : 100), method.p);
+    err_fail(&err, ASSAY_ERR_USAGE, "unknown method '%.*s'", (int)(method.n < 100 ? method.n : 100),
+             method.p);
     refuse(r, RPC_NO_METHOD, err.message);
 }
 
@@ -207,8 +207,7 @@ static assay_status answer(const void *message, size_t n, rpc_reply *r, assay_er
         return ASSAY_OK;
     }
     arena *a = arena_new(MESSAGE_MEMORY(n));
-    if (!a)
-        return err_no_memory(err);
+    TRY_MEMORY(a, err);
     if (json_tree_parse((str){message, (uint32_t)n}, "message", &how, a, &m, &wrong) == ASSAY_OK)
         answer_message(r, &m);
     else

@@ -328,8 +328,7 @@ typedef struct tool_work {
 
 static assay_status perform(const tool_work *work, mcp_call *c, assay_error *err)
 {
-    if (!c->options || !c->arena)
-        return err_no_memory(err);
+    TRY_MEMORY(c->options && c->arena, err);
     json_begin(&c->data, &c->data_text, 0);
     json_object(&c->data);
     TRY(set_options(c, work->tool, err));

@@ -228,8 +228,7 @@ assay_status blocking_fill(const layer_times_request *q, arena *work, profile *p
     if (arena_failed(work) || !map_init(&b.makers, work, b.n) || !find_makers(&b))
         return err_no_memory(err);
     find_spans(&b);
-    if (!mark_path(&b, out) || !list_threads(q, p, out))
-        return err_no_memory(err);
+    TRY_MEMORY(mark_path(&b, out) && list_threads(q, p, out), err);
     out->present = true;
     return ASSAY_OK;
 }

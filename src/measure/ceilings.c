@@ -406,8 +406,7 @@ assay_status ceilings_measure(const ceiling_options *o, machine *out, assay_erro
     const char *root = o->root ? o->root : "";
     system_ticks before, after;
     uint64_t began = clock_mono_ns();
-    if (!p)
-        return err_no_memory(err);
+    TRY_MEMORY(p, err);
     memset(out, 0, sizeof *out);
     topology_read(root, &out->where);
     out->isa = isa_here();

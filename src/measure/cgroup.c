@@ -1,7 +1,6 @@
 /* A control group of Linux (cgroup v2), such as a container's: its CPU time and memory from the files of its directory
  * (Documentation/admin-guide/cgroup-v2.rst). Memory is the group's charge, which includes page cache. */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/file.h"
 #include "base/str.h"

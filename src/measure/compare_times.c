@@ -162,8 +162,7 @@ assay_status turns_describe(const interleave_series *s, const profile *of, arena
 {
     set_use(s, a, &c->use); /* memory of models in one process cannot be separated */
     c->session_ms = s->session_ms;
-    if (!warmup_keep(&s->warmup, a, c))
-        return err_no_memory(err);
+    TRY_MEMORY(warmup_keep(&s->warmup, a, c), err);
     TRY(describe(a, s, c, err));
     keep_rates(of, c);
     return ASSAY_OK;

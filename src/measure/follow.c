@@ -207,8 +207,7 @@ assay_status follow_process(const follow_request *q, arena *a, profile_watch *ou
     following f = {.q = q, .root = q->root ? q->root : "", .out = out};
     *out = (profile_watch){.pid = (uint64_t)q->pid, .exit_code = INT64_MIN};
     f.list = memory_alloc(sizeof *f.list * FOLLOW_SAMPLES);
-    if (!f.list)
-        return err_no_memory(err);
+    TRY_MEMORY(f.list, err);
     f.interval_ns = q->interval_ns ? q->interval_ns : DEFAULT_INTERVAL_NS;
     f.last_ns = time_now(&f);
     f.begin_ns = f.told_ns = q->begin_ns ? q->begin_ns : f.last_ns;

@@ -219,8 +219,7 @@ static void answer_question(const gate_question *q, bench_table *t, gate_answer 
 assay_status gate_ask(const gate_question *q, gate_answer *out, assay_error *err)
 {
     bench_table *t = memory_zeroed(1, sizeof *t);
-    if (!t)
-        return err_no_memory(err);
+    TRY_MEMORY(t, err);
     *out = (gate_answer){.verdict = VERDICT_INCONCLUSIVE, .reason = GATE_FEW_RUNS, .ratio = 1};
     if (q->base.n && q->now.n)
         answer_question(q, t, out);

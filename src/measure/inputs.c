@@ -174,8 +174,7 @@ static assay_status make_input(const input_want *w, const engine_io *io, uint64_
         return wrong_size(w, size, err);
     *t = (engine_tensor){.dtype = dtype, .rank = w->rank, .dims = w->dims, .size_bytes = size};
     t->data = aligned_alloc(ALIGN, room);
-    if (!t->data)
-        return err_no_memory(err);
+    TRY_MEMORY(t->data, err);
     if (w->data)
         memcpy(t->data, w->data, size);
     else
@@ -187,8 +186,7 @@ assay_status inputs_make(const input_want *wants, uint32_t n_wants, const engine
                          uint64_t seed, input_set *out, assay_error *err)
 {
     *out = (input_set){.tensors = memory_zeroed(info->n_inputs + 1u, sizeof(engine_tensor))};
-    if (!out->tensors)
-        return err_no_memory(err);
+    TRY_MEMORY(out->tensors, err);
     out->n = info->n_inputs;
     for (uint32_t i = 0; i < info->n_inputs; i++) {
         const input_want *w = find_want(wants, n_wants, info->inputs[i].name);

@@ -69,8 +69,7 @@ static assay_status keep_warmup(interleaving *g, uint32_t i, const warmup_result
     interleave_series *to = &g->out[i];
     to->warmup = *r;
     to->warmup.ms = r->runs ? arena_copy(g->arena, r->ms, sizeof *r->ms * r->runs) : NULL;
-    if (arena_failed(g->arena))
-        return err_no_memory(err);
+    TRY_MEMORY(!arena_failed(g->arena), err);
     if (r->last_ms > 0 && r->last_ms * to->block < TURN_MS)
         to->block = r->last_ms * INTERLEAVE_BLOCK_MOST < TURN_MS
                         ? INTERLEAVE_BLOCK_MOST
@@ -142,14 +141,12 @@ static assay_status take_turn(interleaving *g, uint32_t i, assay_error *err)
     double waited = system_run_queue_wait(root);
     for (uint32_t k = 0; k < s->block; k++) {
         TRY(run_once(g, i, &r, err));
-        if (!keep_run(g->arena, s, &r))
-            return err_no_memory(err);
+        TRY_MEMORY(keep_run(g->arena, s, &r), err);
         turn[k] = s->ms.items[s->ms.n - 1];
     }
     s->wait_s += system_run_queue_wait(root) - waited;
     stats_sort(turn, s->block);
-    if (!VEC_ADD(g->arena, &s->turns, stats_quantile(turn, s->block, 0.5)))
-        return err_no_memory(err);
+    TRY_MEMORY(VEC_ADD(g->arena, &s->turns, stats_quantile(turn, s->block, 0.5)), err);
     go_on(g, false, ++g->done, g->planned);
     return ASSAY_OK;
 }
@@ -186,8 +183,7 @@ assay_status interleave_measure(const interleave_request *q, arena *a, interleav
 {
     interleaving g = {.q = q, .arena = a, .out = out, .of = memory_zeroed(q->n, sizeof *g.of)};
     uint32_t rounds = rounds_for(q->runs);
-    if (!g.of)
-        return err_no_memory(err);
+    TRY_MEMORY(g.of, err);
     memset(out, 0, sizeof *out * q->n);
     counter_open(&g.counter, q->counter); /* before the engine begins its threads */
     for (uint32_t i = 0; i < q->n; i++)

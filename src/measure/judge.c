@@ -302,8 +302,7 @@ assay_status judge_profile(const judge_request *q, arena *a, verdicts *out, assa
                       .timestamp = q->now->context.timestamp};
     out->rows = ARENA_ARRAY(a, verdict_row, q->n_limits + metric_table_n + q->n_metrics + 1);
     out->notes = ARENA_ARRAY(a, str, JUDGE_NOTES_MOST);
-    if (!out->rows || !out->notes)
-        return err_no_memory(err);
+    TRY_MEMORY(out->rows && out->notes, err);
     j.busy = judge_busy(&j);
     for (uint32_t i = 0; i < q->n_limits; i++)
         TRY(judge_limit(&j, &q->limits[i], err));

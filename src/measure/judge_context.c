@@ -1,8 +1,6 @@
 /* Compares the conditions of a result and its baseline: model, machine, settings, time, and load by other programs. A
  * difference is a note; a difference that makes runs incomparable is a reason. */
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "measure/judge_impl.h"

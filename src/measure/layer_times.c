@@ -182,8 +182,7 @@ assay_status layer_times_fill(const layer_times_request *q, arena *work, profile
     profile_ledger *l = &p->measured->ledger;
     if (q->trace->n_runs <= q->warmup_runs)
         return err_fail(err, ASSAY_ERR_ENGINE, "the engine's profile has no runs");
-    if (!sums_init(q, work, &x))
-        return err_no_memory(err);
+    TRY_MEMORY(sums_init(q, work, &x), err);
     double runs = (double)(q->trace->n_runs - q->warmup_runs), runs_us = add_up(q, &x);
     double events = (double)x.events / runs;
     *l = (profile_ledger){.present = true,

@@ -1,7 +1,6 @@
 /* One GET before a load: metadata and lists of models. */
 #include <errno.h>
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>

@@ -221,7 +221,7 @@ static void end_answer(load_conn *c)
     if (p->end && !k->wrong)
         p->end(k);
     if (k->plan->expect.n && !body_contains(k, k->plan->expect))
-        load_call_wrong(k, "the answer does not contain the expected text");
+        load_call_wrong(k, "the response does not contain the expected text");
     if (k->wrong)
         c->outcome = LOAD_ANSWER;
     else if (p->tokens && !k->finished)

@@ -65,7 +65,7 @@ static bool read_status(load_http *h, str line)
     bool is_http = line.n >= 12 && memcmp(line.p, "HTTP/1.", 7) == 0 && line.p[8] == ' ' &&
                    (line.p[7] == '0' || line.p[7] == '1') && (line.n == 12 || line.p[12] == ' ');
     if (!is_http || !digits3(line.p + 9, &h->status) || h->status < 100)
-        return fail_http(h, HTTP_BAD, "the answer is not HTTP/1.1");
+        return fail_http(h, HTTP_BAD, "the response is not HTTP/1.1");
     h->keep_alive = line.p[7] == '1';
     h->chunked = h->has_length = false;
     h->state = HTTP_HEADERS;
@@ -81,7 +81,7 @@ static bool read_length(load_http *h, str value)
 {
     uint64_t n;
     if (!str_to_u64(value, &n) || (h->has_length && n != h->left))
-        return fail_http(h, HTTP_BAD, "Content-Length is no number, or there are two");
+        return fail_http(h, HTTP_BAD, "invalid or repeated Content-Length");
     h->left = n;
     h->has_length = true;
     return true;
@@ -129,7 +129,7 @@ static void end_head(load_http *h)
         return;
     }
     if (!none && h->has_length && h->left > h->body_most)
-        fail_http(h, HTTP_TOO_BIG, "the answer is too large");
+        fail_http(h, HTTP_TOO_BIG, "the response is too large");
     else if (none || (!h->chunked && h->has_length && !h->left))
         h->state = HTTP_DONE;
     else if (h->chunked)
@@ -175,7 +175,7 @@ static void take_body(load_http *h, str *in)
     uint32_t n = bounded && h->left < in->n ? (uint32_t)h->left : in->n;
     h->body_bytes += n;
     if (h->body_bytes > h->body_most) {
-        fail_http(h, HTTP_TOO_BIG, "the answer is too large");
+        fail_http(h, HTTP_TOO_BIG, "the response is too large");
         return;
     }
     if (n && h->body)

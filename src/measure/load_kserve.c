@@ -88,8 +88,7 @@ static assay_status note_outputs(load_plan *p, const json_value *meta, kserve_st
 {
     const json_value *outputs = json_path(meta, "outputs");
     str *names = ARENA_ARRAY(p->arena, str, outputs->n + 1);
-    if (!names)
-        return err_no_memory(err);
+    TRY_MEMORY(names, err);
     for (uint32_t i = 0; i < outputs->n; i++)
         names[i] = json_path(&outputs->items[i], "name")->s;
     s->outputs = names;
@@ -124,8 +123,7 @@ static assay_status open_kserve(load_plan *p, assay_error *err)
     static const char *const keys[] = {"inputs", "id", NULL};
     kserve_state *s = p->own = ARENA_NEW(p->arena, kserve_state);
     unsigned has = 0;
-    if (!s)
-        return err_no_memory(err);
+    TRY_MEMORY(s, err);
     str query = p->target.path;
     if (!fits_kserve(str_cut(&query, '?')))
         return err_fail(err, ASSAY_ERR_USAGE,
@@ -186,7 +184,7 @@ static void check_output(load_call *c, const json_value *out)
     else if (shape->kind != JSON_LIST || data->kind != JSON_LIST)
         load_call_wrong(c, "an output has no shape or no data");
     else if ((double)count_elements(data) != elements)
-        load_call_wrong(c, "an output has another number of elements than its shape");
+        load_call_wrong(c, "the elements of an output do not fit its shape");
 }
 
 static void check_answer(load_call *c, const json_value *v)
@@ -195,11 +193,11 @@ static void check_answer(load_call *c, const json_value *v)
     const json_value *outputs = json_path(v, "outputs"), *id = json_path(v, "id");
     uint64_t n;
     if (json_get(v, "error"))
-        load_call_wrong(c, "the answer is an error");
+        load_call_wrong(c, "the response is an error");
     else if (outputs->kind != JSON_LIST || !outputs->n)
-        load_call_wrong(c, "the answer has no outputs");
+        load_call_wrong(c, "the response has no outputs");
     else if (c->n_units && !s->has_id && id->s.n && (!str_to_u64(id->s, &n) || n != c->number))
-        load_call_wrong(c, "the answer is that of another request");
+        load_call_wrong(c, "the response belongs to another request");
     for (uint32_t i = 0; !c->wrong && i < outputs->n; i++)
         check_output(c, &outputs->items[i]);
 }
@@ -214,7 +212,7 @@ static void end_kserve(load_call *c)
     if (whole)
         check_answer(c, &v);
     else
-        load_call_wrong(c, "the answer is no JSON");
+        load_call_wrong(c, "the response is not JSON");
     arena_free(work);
 }
 

@@ -56,8 +56,7 @@ static assay_status read_items(load_plan *p, openai_state *s, assay_error *err)
 {
     openai_body *items = ARENA_ARRAY(p->arena, openai_body, p->n_items + 1);
     char shown[32];
-    if (!items)
-        return err_no_memory(err);
+    TRY_MEMORY(items, err);
     for (uint32_t i = 0; i < p->n_items; i++) {
         snprintf(shown, sizeof shown, "request %u", i + 1);
         if (p->items[i].body.n)
@@ -87,8 +86,7 @@ static void ask_model(load_plan *p)
 static assay_status open_openai(load_plan *p, bool chat, assay_error *err)
 {
     openai_state *s = p->own = ARENA_NEW(p->arena, openai_state);
-    if (!s)
-        return err_no_memory(err);
+    TRY_MEMORY(s, err);
     s->chat = chat;
     if (p->body.n)
         TRY(load_object_members(p->body, "--body", own_keys, p->arena, &s->base.members,
@@ -275,7 +273,7 @@ static void take_event(load_call *c, str data)
         return;
     }
     if (!load_event_read(data, &e))
-        load_call_wrong(c, "an event is no JSON");
+        load_call_wrong(c, "an event is not JSON");
     else if (e.is_error)
         load_call_wrong(c, "the stream reports an error");
     else if (!e.has_choices && !e.has_usage)
@@ -298,7 +296,7 @@ static void take_event_line(load_call *c, str line)
         take_event(c, str_trim((str){line.p + 5, line.n - 5}));
     else if (line.n && !str_starts(line, ":") && !str_starts(line, "event:") &&
              !str_starts(line, "id:") && !str_starts(line, "retry:"))
-        load_call_wrong(c, "the stream has a line that is no event");
+        load_call_wrong(c, "the stream has a line that is not an event");
 }
 
 /* An answer that begins with a brace is one object: the server does not stream. */
@@ -325,7 +323,7 @@ static void end_whole(load_call *c)
     load_event e;
     bool whole = load_event_read((str){c->body.p, (uint32_t)c->body.n}, &e);
     if (!whole || e.is_error || !e.has_choices)
-        load_call_wrong(c, !whole ? "the answer is no JSON" : "the answer has no choices");
+        load_call_wrong(c, !whole ? "the response is not JSON" : "the response has no choices");
     c->finished = whole;
     c->has_usage = e.has_usage;
     c->in_tokens = e.in_tokens;

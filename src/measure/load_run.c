@@ -17,7 +17,6 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "measure/load_conn.h"
-#include "measure/stats.h"
 
 enum { EVENTS = 256, BUFFER = 256 * 1024, LATE_KEPT = 100000 };
 #define ASK_NS    50000000u  /* between two questions whether to go on */
@@ -64,8 +63,7 @@ assay_status load_client_open(const load_plan *p, load_tls *tls, load_client **o
 {
     load_client *c = memory_zeroed(1, sizeof *c);
     *out = c;
-    if (!c)
-        return err_no_memory(err);
+    TRY_MEMORY(c, err);
     *c = (load_client){.plan = p, .tls = tls, .epoll = epoll_create1(EPOLL_CLOEXEC)};
     c->buf = memory_alloc(BUFFER);
     if (c->epoll < 0)
@@ -171,10 +169,10 @@ static void note_cause(load_running *r, const load_conn *c)
         snprintf(why, sizeof *r->out->why, "%s", strerror(c->error));
     else if (c->outcome == LOAD_TIMEOUT)
         snprintf(why, sizeof *r->out->why, "%s",
-                 c->http.status ? "the answer did not end" : "no answer");
+                 c->http.status ? "the response did not end" : "no answer");
     else if (c->outcome == LOAD_SHORT)
         snprintf(why, sizeof *r->out->why, "%s",
-                 c->http.status ? "the answer was cut" : "the connection was closed");
+                 c->http.status ? "the response was cut off" : "the connection was closed");
     else if (c->http.status)
         snprintf(why, sizeof *r->out->why, "status %d", c->http.status);
 }
@@ -567,8 +565,7 @@ assay_status load_run(load_client *c, const load_run_request *q, load_run_result
     sigset_t pipe, before;
     *out = (load_run_result){0};
     r.late = memory_alloc(sizeof *r.late * LATE_KEPT);
-    if (!r.late)
-        return err_no_memory(err);
+    TRY_MEMORY(r.late, err);
     rng_seed(&r.random, c->plan->seed + 1);
     collect_idle(c);
     sigemptyset(&pipe);

@@ -520,8 +520,7 @@ assay_status load_summarise(const load_summary_request *q, arena *a, load_result
             *(s.items[i].outcome == LOAD_GOOD ? &s.n_good : &s.n_bad) += 1;
     size_t room = (size_t)s.n + q->run->n_gaps + 1;
     s.work = memory_alloc(sizeof *s.work * room);
-    if (!s.work)
-        return err_no_memory(err);
+    TRY_MEMORY(s.work, err);
     count_outcomes(&s);
     bool good = describe_times(&s);
     describe_rates(&s);

@@ -82,7 +82,7 @@ assay_status load_target_parse(str url, arena *a, load_target *out, assay_error 
     if (!split_port(authority, &out->host, &port) || !out->host.n)
         return refuse_url(url, "has no host", err);
     if (port.n && (!str_to_u64(port, &n) || n == 0 || n > 65535))
-        return refuse_url(url, "has a port that is no number from 1 to 65535", err);
+        return refuse_url(url, "has an invalid port", err);
     out->port = n ? (uint16_t)n : out->tls ? 443 : 80;
     out->bare = !out->path.n || str_is(out->path, "/");
     bool slash = out->path.n && out->path.p[0] == '/';

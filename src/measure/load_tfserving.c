@@ -98,8 +98,7 @@ static assay_status open_tfserving(load_plan *p, assay_error *err)
     tf_state *s = p->own = ARENA_NEW(p->arena, tf_state);
     str members;
     unsigned has;
-    if (!s)
-        return err_no_memory(err);
+    TRY_MEMORY(s, err);
     if (p->n_items && p->items[0].body.n)
         return ASSAY_OK;
     if (!p->body.n)
@@ -132,13 +131,13 @@ static void end_tfserving(load_call *c)
                                  &(json_tree_options){.lenient = true}, work, &v, NULL) == ASSAY_OK;
     const json_value *rows = whole ? json_path(&v, "predictions") : &json_absent;
     if (!whole)
-        load_call_wrong(c, "the answer is no JSON");
+        load_call_wrong(c, "the response is not JSON");
     else if (json_get(&v, "error"))
-        load_call_wrong(c, "the answer is an error");
+        load_call_wrong(c, "the response is an error");
     else if (rows->kind != JSON_LIST && !json_get(&v, "outputs"))
-        load_call_wrong(c, "the answer has no predictions");
+        load_call_wrong(c, "the response has no predictions");
     else if (c->n_units && rows->kind == JSON_LIST && rows->n != c->n_units)
-        load_call_wrong(c, "the answer has another number of predictions than instances");
+        load_call_wrong(c, "the response has more or fewer predictions than instances");
     arena_free(work);
 }
 

@@ -118,8 +118,7 @@ assay_status load_tls_open(const load_target *target, const load_tls_options *o,
 {
     load_tls *t = memory_zeroed(1, sizeof *t);
     *out = t;
-    if (!t)
-        return err_no_memory(err);
+    TRY_MEMORY(t, err);
     t->insecure = o->insecure;
     snprintf(t->ca_file, sizeof t->ca_file, "%s", o->ca_file ? o->ca_file : "");
     if (!find_functions(t))

@@ -27,7 +27,7 @@ static void end_torchserve(load_call *c)
     str body = {c->body.p, (uint32_t)c->body.n}, inside = str_trim(body);
     json_value v;
     if (!inside.n) {
-        load_call_wrong(c, "the answer is empty");
+        load_call_wrong(c, "the response is empty");
         return;
     }
     if (inside.p[0] != '{' && inside.p[0] != '[')
@@ -36,9 +36,9 @@ static void end_torchserve(load_call *c)
     bool whole = work && json_tree_parse(body, "answer", &(json_tree_options){.lenient = true},
                                          work, &v, NULL) == ASSAY_OK;
     if (!whole)
-        load_call_wrong(c, "the answer is no JSON");
+        load_call_wrong(c, "the response is not JSON");
     else if (json_get(&v, "code") && json_get(&v, "type") && json_get(&v, "message"))
-        load_call_wrong(c, "the answer is an error");
+        load_call_wrong(c, "the response is an error");
     arena_free(work);
 }
 

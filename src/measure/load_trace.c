@@ -181,8 +181,7 @@ assay_status load_requests_read(const char *path, arena *a, const load_item **it
             continue;
         if (list.n == LOAD_ITEMS_MOST)
             return refuse_line(&l, "there are more than 1,000,000 requests", err);
-        if (!VEC_ADD(a, &list, (load_item){.body = body}))
-            return err_no_memory(err);
+        TRY_MEMORY(VEC_ADD(a, &list, (load_item){.body = body}), err);
     }
     if (!list.n)
         return err_fail(err, ASSAY_ERR_MALFORMED, "%s: no requests", FILE_NAME(path));

@@ -4,7 +4,6 @@
 #include <malloc.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -98,8 +97,7 @@ static assay_status open_jobs(bench *b, assay_error *err)
 {
     uint32_t n = b->q->load.concurrency ? b->q->load.concurrency : 1;
     b->jobs = memory_zeroed(n, sizeof *b->jobs);
-    if (!b->jobs)
-        return err_no_memory(err);
+    TRY_MEMORY(b->jobs, err);
     for (; b->n_jobs < n; b->n_jobs++)
         TRY(engine_job_open(b->session, b->inputs.tensors, b->inputs.n, &b->jobs[b->n_jobs], err));
     return ASSAY_OK;
@@ -304,8 +302,7 @@ static assay_status describe_instructions(bench *b, assay_error *err)
     profile_use *u = &b->out->use;
     uint32_t n = 0;
     double *x = memory_alloc(sizeof *x * ((size_t)b->runs.n + 1));
-    if (!x)
-        return err_no_memory(err);
+    TRY_MEMORY(x, err);
     for (uint32_t i = 0; i < b->runs.n; i++)
         if (b->runs.items[i].instructions)
             x[n++] = (double)b->runs.items[i].instructions;

@@ -26,8 +26,7 @@ static assay_status copy_output(engine_job *job, uint32_t i, output_copy *out, a
     TRY(engine_job_output(job, i, &t, err));
     out->dims = memory_zeroed((size_t)t.rank + 1, sizeof *out->dims);
     out->data = memory_alloc(t.size_bytes ? t.size_bytes : 1);
-    if (!out->data || !out->dims)
-        return err_no_memory(err);
+    TRY_MEMORY(out->data && out->dims, err);
     memcpy(out->data, t.data, t.size_bytes);
     out->dtype = t.dtype;
     out->rank = t.rank;
@@ -44,14 +43,12 @@ assay_status outputs_take(engine_session *s, engine_job *job, output_set *out, a
 {
     const engine_session_info *info = engine_session_about(s);
     *out = (output_set){.items = memory_zeroed(info->n_outputs + 1u, sizeof *out->items)};
-    if (!out->items)
-        return err_no_memory(err);
+    TRY_MEMORY(out->items, err);
     out->n = info->n_outputs;
     TRY(engine_job_run(job, err));
     for (uint32_t i = 0; i < info->n_outputs; i++) {
         out->items[i].name = memory_strdup(info->outputs[i].name);
-        if (!out->items[i].name)
-            return err_no_memory(err);
+        TRY_MEMORY(out->items[i].name, err);
         if (can_keep(&info->outputs[i]))
             TRY(copy_output(job, i, &out->items[i], err));
     }

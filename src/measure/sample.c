@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "base/rng.h"
@@ -161,8 +160,7 @@ static assay_status run_once(worker *w, uint64_t due_ns)
     uint64_t counted_from = 0, counted_to = 0;
     bool own_thread = l->n_threads > 1;
     sample_run *r = push_run(&w->got);
-    if (!r)
-        return err_no_memory(&w->err);
+    TRY_MEMORY(r, &w->err);
     if (due_ns)
         engine_sleep_until(l->engine, due_ns);
     system_usage_now(own_thread, &before);
@@ -273,8 +271,7 @@ assay_status sample_measure(engine *e, engine_job *const *jobs, const sample_rul
         return err_fail(err, ASSAY_ERR_USAGE, "at most %d concurrent runs are supported",
                         THREADS_MAX);
     worker *w = memory_zeroed(n, sizeof *w);
-    if (!w)
-        return err_no_memory(err);
+    TRY_MEMORY(w, err);
     loop l = {.engine = e, .rule = rule, .load = load, .hook = hook, .n_threads = n};
     l.next_look = FIRST_LOOK;
     pthread_mutex_init(&l.lock, NULL);

@@ -60,8 +60,7 @@ static assay_status make_room(warmup_result *r, uint32_t *room, assay_error *err
         return ASSAY_OK;
     uint32_t more = *room ? *room * 2 : FIRST_ROOM;
     double *grown = memory_resize(r->ms, more * sizeof *grown);
-    if (!grown)
-        return err_no_memory(err);
+    TRY_MEMORY(grown, err);
     r->ms = grown;
     *room = more;
     return ASSAY_OK;

@@ -162,8 +162,7 @@ assay_status watch_start(const watch_options *o, watch **out, assay_error *err)
 {
     watch *w = memory_zeroed(1, sizeof *w);
     *out = NULL;
-    if (!w)
-        return err_no_memory(err);
+    TRY_MEMORY(w, err);
     watch_init(w, o);
     if (pthread_create(&w->thread, NULL, watch_thread, w) != 0) {
         w->stopped = true;

@@ -99,12 +99,46 @@ static inline bool op_has(const op_ctx *c, uint32_t i)
 {
     return i < c->n_in && c->in[i] != NULL;
 }
-int op_rank(const op_ctx *c, uint32_t i);              /* -1 when absent or unknown */
-ir_dtype op_dtype(const op_ctx *c, uint32_t i);        /* IR_UNDEFINED when absent or unknown */
-const int64_t *op_dims(const op_ctx *c, uint32_t i);   /* NULL when the rank is unknown or 0 */
-int64_t op_dim(const op_ctx *c, uint32_t i, int axis); /* axis may be negative; -1 when unknown */
-int64_t op_numel(const op_info *x);                    /* -1 when unknown; saturates at INT64_MAX */
-bool op_shape_full(const op_info *x);                  /* rank and every dim known; NULL: false */
+/* -1 when absent or unknown. */
+static inline int op_rank(const op_ctx *c, uint32_t i)
+{
+    return op_has(c, i) ? c->in[i]->rank : -1;
+}
+/* IR_UNDEFINED when absent or unknown. */
+static inline ir_dtype op_dtype(const op_ctx *c, uint32_t i)
+{
+    return op_has(c, i) ? c->in[i]->dtype : IR_UNDEFINED;
+}
+const int64_t *op_dims(const op_ctx *c, uint32_t i); /* NULL when the rank is unknown or 0 */
+/* The axis may be negative; -1 when unknown. */
+static inline int64_t op_dim(const op_ctx *c, uint32_t i, int axis)
+{
+    int rank = op_rank(c, i);
+    if (axis < 0)
+        axis += rank;
+    return rank >= 0 && axis >= 0 && axis < rank ? c->in[i]->dims[axis] : -1;
+}
+/* Product of dims[from, to); -1 when one is unknown. Overflow saturates at INT64_MAX. */
+int64_t op_product(const int64_t *dims, int from, int to);
+/* -1 when unknown; saturates at INT64_MAX. */
+static inline int64_t op_numel(const op_info *x)
+{
+    if (!x || x->rank < 0)
+        return -1;
+    if (x->rank == 0)
+        return 1;
+    return x->rank == 1 ? (x->dims[0] < 0 ? -1 : x->dims[0]) : op_product(x->dims, 0, x->rank);
+}
+/* Rank and every dim known; NULL: false. */
+static inline bool op_shape_full(const op_info *x)
+{
+    if (!x || x->rank < 0)
+        return false;
+    for (int d = 0; d < x->rank; d++)
+        if (x->dims[d] < 0)
+            return false;
+    return true;
+}
 
 /* contents */
 const op_val *op_value(const op_ctx *c, uint32_t i); /* NULL when not known at all */
@@ -157,8 +191,6 @@ assay_status op_broadcast(op_ctx *c, int *rank, int64_t *acc, int rank2, const i
 assay_status op_broadcast_inputs(op_ctx *c, uint32_t first, uint32_t last, uint32_t o, ir_dtype t);
 /* The one dim that a and b must both be: the known one, or failure naming `what`. */
 assay_status op_same_dim(op_ctx *c, int64_t a, int64_t b, const char *what, int64_t *out);
-/* Product of dims[from, to); -1 when one is unknown. Overflow saturates at INT64_MAX. */
-int64_t op_product(const int64_t *dims, int from, int to);
 
 /* failure and assumption */
 /* "Node 'x' (Conv): <sentence>" as ASSAY_ERR_UNSUPPORTED. Put both shapes into the sentence. */

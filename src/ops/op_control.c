@@ -144,8 +144,7 @@ static assay_status infer_sequence_map(op_ctx *c)
     TRY(map_length(c, &length));
     op_info *in = ARENA_ARRAY(c->arena, op_info, (size_t)c->n_in + 1);
     op_info *out = ARENA_ARRAY(c->arena, op_info, (size_t)c->n_out + 1);
-    if (!in || !out)
-        return err_no_memory(c->err);
+    TRY_MEMORY(in && out, c->err);
     samples(c, in);
     TRY(op_info_run(c, body, in, c->n_in, out, c->n_out, c->err));
     c->env->times(c->env, body, length < 0 ? 1 : (uint64_t)length);

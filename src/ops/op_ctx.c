@@ -10,27 +10,9 @@
 
 /* ---- inputs ---- */
 
-int op_rank(const op_ctx *c, uint32_t i)
-{
-    return op_has(c, i) ? c->in[i]->rank : -1;
-}
-
-ir_dtype op_dtype(const op_ctx *c, uint32_t i)
-{
-    return op_has(c, i) ? c->in[i]->dtype : IR_UNDEFINED;
-}
-
 const int64_t *op_dims(const op_ctx *c, uint32_t i)
 {
     return op_rank(c, i) > 0 ? c->in[i]->dims : NULL;
-}
-
-int64_t op_dim(const op_ctx *c, uint32_t i, int axis)
-{
-    int rank = op_rank(c, i);
-    if (axis < 0)
-        axis += rank;
-    return rank >= 0 && axis >= 0 && axis < rank ? c->in[i]->dims[axis] : -1;
 }
 
 int64_t op_product(const int64_t *dims, int from, int to)
@@ -46,23 +28,6 @@ int64_t op_product(const int64_t *dims, int from, int to)
             product = INT64_MAX;
     }
     return unknown ? -1 : product;
-}
-
-int64_t op_numel(const op_info *x)
-{
-    if (!x || x->rank < 0)
-        return -1;
-    return op_product(x->dims, 0, x->rank);
-}
-
-bool op_shape_full(const op_info *x)
-{
-    if (!x || x->rank < 0)
-        return false;
-    for (int d = 0; d < x->rank; d++)
-        if (x->dims[d] < 0)
-            return false;
-    return true;
 }
 
 /* ---- contents ---- */

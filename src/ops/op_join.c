@@ -78,8 +78,8 @@ static assay_status concat_value(op_ctx *c)
             continue;
         const op_val *in = ev_input(c, i);
         int64_t inner = cell * op_dim(c, i, axis);
-        for (int64_t k = 0; in && k < in->n; k++)
-            ev_copy(v, k / inner * row + at + k % inner, in, k);
+        for (int64_t k = 0, r = 0; in && k < in->n; k += inner, r++)
+            ev_copy_run(v, r * row + at, in, k, inner);
         at += inner;
     }
     return ev_finish(c, 0, v);

@@ -185,8 +185,7 @@ static assay_status extend_info(op_ctx *c, const op_info *x, const op_info *y, i
     merged.val = NULL;
     *linear = extend(x->length, y->length, times, &merged.length);
     int64_t *dims = ARENA_ARRAY(c->arena, int64_t, x->rank > 0 ? (size_t)x->rank : 1);
-    if (!dims)
-        return err_no_memory(c->err);
+    TRY_MEMORY(dims, c->err);
     for (int d = 0; d < x->rank; d++)
         *linear &= extend(x->dims[d], y->dims[d], times, &dims[d]);
     merged.dims = dims;
@@ -231,8 +230,7 @@ static assay_status try_linear(op_ctx *c, loop *l, bool *done)
     loop last = *l;
     last.in = ARENA_ARRAY(c->arena, op_info, l->n_in);
     last.out = ARENA_ARRAY(c->arena, op_info, l->n_out);
-    if (!last.in || !last.out)
-        return err_no_memory(c->err);
+    TRY_MEMORY(last.in && last.out, c->err);
     memcpy(last.in, l->in, FIRST_CARRIED * sizeof *l->in);
     for (uint32_t k = 0; k < l->n_carried; k++) {
         bool linear;

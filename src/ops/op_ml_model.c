@@ -6,12 +6,8 @@
  *            and an exponential, poly and sigmoid a scale, a shift and a special each; then one MAC
  *            per support vector and classifier that it votes in
  */
+#include "base/num.h"
 #include "ops/op_util_ml.h"
-
-static void bump(uint64_t *kind, uint64_t n)
-{
-    *kind = sat_add(*kind, n);
-}
 
 /* ---- linear ---- */
 
@@ -31,9 +27,9 @@ static assay_status infer_linear_classifier(op_ctx *c)
 static void cost_linear_classifier(const op_ctx *c, op_cost *k)
 {
     uint64_t rows = op_ml_n_rows(c), scores = op_out_elems(c, 1);
-    bump(&k->mac, sat_mul(rows, op_ml_len(c, "coefficients")));
-    bump(&k->add, sat_mul(rows, op_ml_len(c, "intercepts")));
-    bump(&k->cmp, scores); /* the best class */
+    sat_add_to(&k->mac, sat_mul(rows, op_ml_len(c, "coefficients")));
+    sat_add_to(&k->add, sat_mul(rows, op_ml_len(c, "intercepts")));
+    sat_add_to(&k->cmp, scores); /* the best class */
     op_ml_cost_post(k, op_ml_post_by_name(c), scores);
 }
 
@@ -53,8 +49,8 @@ static assay_status infer_linear_regressor(op_ctx *c)
 static void cost_linear_regressor(const op_ctx *c, op_cost *k)
 {
     uint64_t scores = op_out_elems(c, 0);
-    bump(&k->mac, sat_mul(scores, op_ml_n_features(c)));
-    bump(&k->add, op_attr_has(c, "intercepts") ? scores : 0);
+    sat_add_to(&k->mac, sat_mul(scores, op_ml_n_features(c)));
+    sat_add_to(&k->add, op_attr_has(c, "intercepts") ? scores : 0);
     op_ml_cost_post(k, op_ml_post_by_name(c), scores);
 }
 
@@ -66,12 +62,12 @@ static void cost_kernel(const op_ctx *c, op_cost *k, uint64_t n)
     uint64_t pairs = sat_mul(op_ml_n_rows(c), n), products = sat_mul(pairs, op_ml_n_features(c));
     str kernel = op_attr_str(c, "kernel_type", "LINEAR");
     bool rbf = str_is(kernel, "RBF");
-    bump(&k->mac, products);
+    sat_add_to(&k->mac, products);
     if (str_is(kernel, "LINEAR"))
         return;
-    bump(&k->add, rbf ? products : pairs);
-    bump(&k->mul, pairs);
-    bump(&k->special, pairs);
+    sat_add_to(&k->add, rbf ? products : pairs);
+    sat_add_to(&k->mul, pairs);
+    sat_add_to(&k->special, pairs);
 }
 
 static uint64_t support_vectors(const op_ctx *c)
@@ -80,7 +76,7 @@ static uint64_t support_vectors(const op_ctx *c)
     int n = op_attr_ints(c, "vectors_per_class", &per_class);
     uint64_t sum = 0;
     for (int k = 0; k < n; k++)
-        bump(&sum, per_class[k] > 0 ? (uint64_t)per_class[k] : 0);
+        sat_add_to(&sum, per_class[k] > 0 ? (uint64_t)per_class[k] : 0);
     return sum;
 }
 
@@ -107,15 +103,15 @@ static void cost_svm_classifier(const op_ctx *c, op_cost *k)
     uint64_t classes = op_ml_labels(c, "classlabels_strings", "classlabels_ints", &label);
     uint64_t rows = op_ml_n_rows(c), n = support_vectors(c), scores = op_out_elems(c, 1);
     if (!n) {
-        bump(&k->mac, sat_mul(rows, op_ml_len(c, "coefficients")));
-        bump(&k->add, sat_mul(rows, classes));
+        sat_add_to(&k->mac, sat_mul(rows, op_ml_len(c, "coefficients")));
+        sat_add_to(&k->add, sat_mul(rows, classes));
     } else {
         cost_kernel(c, k, n);
-        bump(&k->mac, sat_mul(rows, sat_mul(n, classes > 1 ? classes - 1 : 1)));
-        bump(&k->add, sat_mul(rows, pairs_of(classes)));
-        bump(&k->special, sat_mul(rows, op_ml_len(c, "prob_a")));
+        sat_add_to(&k->mac, sat_mul(rows, sat_mul(n, classes > 1 ? classes - 1 : 1)));
+        sat_add_to(&k->add, sat_mul(rows, pairs_of(classes)));
+        sat_add_to(&k->special, sat_mul(rows, op_ml_len(c, "prob_a")));
     }
-    bump(&k->cmp, scores);
+    sat_add_to(&k->cmp, scores);
     op_ml_cost_post(k, op_ml_post_by_name(c), scores);
 }
 
@@ -132,12 +128,12 @@ static void cost_svm_regressor(const op_ctx *c, op_cost *k)
     uint64_t n = given > 0 ? (uint64_t)given : 0, rows = op_ml_n_rows(c);
     if (n) {
         cost_kernel(c, k, n);
-        bump(&k->mac, sat_mul(rows, n));
+        sat_add_to(&k->mac, sat_mul(rows, n));
     } else {
-        bump(&k->mac, sat_mul(rows, op_ml_len(c, "coefficients")));
+        sat_add_to(&k->mac, sat_mul(rows, op_ml_len(c, "coefficients")));
     }
-    bump(&k->add, rows);
-    bump(&k->cmp, op_attr_int(c, "one_class", 0) ? rows : 0);
+    sat_add_to(&k->add, rows);
+    sat_add_to(&k->cmp, op_attr_int(c, "one_class", 0) ? rows : 0);
     op_ml_cost_post(k, op_ml_post_by_name(c), rows);
 }
 

@@ -93,8 +93,7 @@ static assay_status fill_input(op_ctx *c, ir_id value, const feed *f, op_info *x
     if (x->kind != IR_KIND_TENSOR || x->rank <= 0)
         return ASSAY_OK;
     int64_t *dims = arena_copy(c->arena, x->dims, (size_t)x->rank * sizeof *dims);
-    if (!dims)
-        return err_no_memory(c->err);
+    TRY_MEMORY(dims, c->err);
     for (int d = 0; d < x->rank; d++)
         if (dims[d] < 0)
             dims[d] = size_for(v->name, x->rank, d, f);
@@ -109,8 +108,7 @@ static assay_status run_graph(op_ctx *c, ir_id graph, const feed *f, uint64_t ti
     uint32_t n_in = g->inputs.n, n_out = g->outputs.n;
     op_info *in = ARENA_ARRAY(c->arena, op_info, (size_t)n_in + 1);
     *out = ARENA_ARRAY(c->arena, op_info, (size_t)n_out + 1);
-    if (!in || !*out)
-        return err_no_memory(c->err);
+    TRY_MEMORY(in && *out, c->err);
     for (uint32_t i = 0; i < n_in; i++)
         TRY(fill_input(c, g->inputs.items[i], f, &in[i]));
     if (f->encoder && n_in > 0 && op_has(c, 0))

@@ -1,7 +1,6 @@
 /* Normalisations. Per element, per-row terms not counted (see op_util_norm.h): 2 for a batch norm
  * at inference, 7 for layer, group and instance norms less what is absent, 4 for RMS.
  */
-#include "ops/op_util_contract.h"
 #include "ops/op_util_norm.h"
 
 /* ---- BatchNormalization ---- */

@@ -1,7 +1,6 @@
 /* Making tensors larger or smaller at their edges and by repetition: bytes move, nothing is
  * computed. A pad, repeat or size that is not known makes only its own axis unknown.
  */
-#include "ops/op_util_cost.h"
 #include "ops/op_util_eval.h"
 
 /* ---- Pad ---- */

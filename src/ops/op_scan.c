@@ -109,8 +109,7 @@ static assay_status settle_state(op_ctx *c, const scan *s, uint32_t k)
         return op_fail(c, "state %u changes shape from %s to %s", k,
                        op_dims_text(c, in->rank, in->dims), op_dims_text(c, out->rank, out->dims));
     int64_t *dims = ARENA_ARRAY(c->arena, int64_t, (size_t)in->rank + 1);
-    if (!dims)
-        return err_no_memory(c->err);
+    TRY_MEMORY(dims, c->err);
     for (int d = 0; d < in->rank; d++)
         TRY(op_same_dim(c, in->dims[d], out->dims[d], "a size of its state", &dims[d]));
     out->dims = dims;

@@ -68,8 +68,8 @@ static op_val *data_copy(op_ctx *c, const op_val **idx, const ev_fn2 **f)
     if (!known || !op_val_full(*idx) || !op_has(c, 2) || !op_shape_full(c->in[2]))
         return NULL;
     op_val *v = in || ev_input(c, 2) ? ev_output(c, 0) : NULL;
-    for (int64_t k = 0; v && k < v->n; k++)
-        ev_copy(v, k, in, k);
+    if (v && in && in->n == v->n)
+        ev_copy_run(v, 0, in, 0, v->n);
     return v;
 }
 

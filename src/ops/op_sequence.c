@@ -54,8 +54,7 @@ static assay_status position(op_ctx *c, uint32_t i, int64_t length, int64_t last
 static assay_status infer_construct(op_ctx *c)
 {
     op_info *items = ARENA_ARRAY(c->arena, op_info, (size_t)c->n_in + 1);
-    if (!items)
-        return err_no_memory(c->err);
+    TRY_MEMORY(items, c->err);
     for (uint32_t i = 0; i < c->n_in; i++) {
         items[i] = op_info_input(c, i);
         if (items[i].kind != IR_KIND_TENSOR && items[i].kind != IR_KIND_NONE)
@@ -98,8 +97,7 @@ static assay_status infer_insert(op_ctx *c)
     if (!known || !has_items(c) || n + 1 > OP_ITEMS_MAX)
         return grow_blindly(c, &added, n < 0 || n == INT64_MAX ? -1 : n + 1);
     op_info *items = ARENA_ARRAY(c->arena, op_info, (size_t)n + 1);
-    if (!items)
-        return err_no_memory(c->err);
+    TRY_MEMORY(items, c->err);
     for (int64_t k = 0, from = 0; k <= n; k++)
         items[k] = k == place ? added : c->in[0]->items[from++];
     return op_set_items(c, 0, added.dtype, items, n + 1);
@@ -118,8 +116,7 @@ static assay_status infer_erase(op_ctx *c)
     if (!known || !has_items(c))
         return op_set_sequence(c, 0, &elem, n < 0 ? -1 : n - 1);
     op_info *items = ARENA_ARRAY(c->arena, op_info, (size_t)n);
-    if (!items)
-        return err_no_memory(c->err);
+    TRY_MEMORY(items, c->err);
     for (int64_t k = 0, to = 0; k < n; k++)
         if (k != place)
             items[to++] = c->in[0]->items[k];
@@ -233,8 +230,7 @@ static assay_status set_parts(op_ctx *c, const split *s, bool keep)
     if (!each)
         return op_set_sequence(c, 0, &elem, s->n);
     op_info *items = ARENA_ARRAY(c->arena, op_info, (size_t)s->n + 1);
-    if (!items)
-        return err_no_memory(c->err);
+    TRY_MEMORY(items, c->err);
     for (int64_t k = 0; k < s->n; k++)
         TRY(part_info(c, s, k, keep, &items[k]));
     return op_set_items(c, 0, op_dtype(c, 0), items, s->n);

@@ -173,29 +173,42 @@ assay_status ev_finish(op_ctx *c, uint32_t o, op_val *v)
 {
     if (!v)
         return ASSAY_OK;
-    int64_t n_known = 0;
-    for (int64_t k = 0; v->known && k < v->n; k++)
-        n_known += v->known[k] != 0;
-    if (v->known && n_known == v->n)
+    if (v->known && !memchr(v->known, 0, (size_t)v->n))
         v->known = NULL;
-    if (!v->known || n_known > 0)
+    if (!v->known || memchr(v->known, 1, (size_t)v->n))
         op_set_val(c, o, v);
     return ASSAY_OK;
 }
 
-void ev_copy(op_val *to, int64_t k, const op_val *from, int64_t j)
+enum { RUN_MIN = 8 }; /* fewer cells are not worth two calls */
+
+void ev_copy_run(op_val *to, int64_t k, const op_val *from, int64_t j, int64_t n)
 {
-    if (!from || !op_val_known(from, j))
+    if (!from || n <= 0)
         return;
-    to->cells[k] = from->cells[j];
-    to->known[k] = 1;
+    if (n < RUN_MIN) {
+        for (int64_t end = j + n; j < end; j++)
+            ev_copy(to, k++, from, j);
+        return;
+    }
+    memcpy(to->cells + k, from->cells + j, (size_t)n * sizeof *to->cells);
+    if (from->known)
+        memcpy(to->known + k, from->known + j, (size_t)n);
+    else
+        memset(to->known + k, 1, (size_t)n);
+}
+
+static inline void store_cell(op_val *to, int64_t k, ir_dtype t, op_cell cell)
+{
+    bool ok = t == IR_INT64 ||
+              (ir_is_float(t) ? ev_round_float(t, cell.f, &cell.f) : ev_fits(t, cell.i));
+    to->cells[k] = cell;
+    to->known[k] = ok;
 }
 
 void ev_store(op_val *to, int64_t k, ir_dtype t, op_cell cell)
 {
-    bool ok = ir_is_float(t) ? ev_round_float(t, cell.f, &cell.f) : ev_fits(t, cell.i);
-    to->cells[k] = cell;
-    to->known[k] = ok;
+    store_cell(to, k, t, cell);
 }
 
 assay_status ev_same(op_ctx *c)
@@ -221,6 +234,10 @@ static uint64_t little_endian(const uint8_t *p, unsigned n)
 
 bool ev_decode(ir_dtype t, const uint8_t *bytes, op_cell *out)
 {
+    if (t == IR_INT64) { /* nearly all */
+        out->i = (int64_t)little_endian(bytes, 8);
+        return true;
+    }
     unsigned width = ir_dtype_get(t)->bits;
     if (!ev_has_cells(t) || width < 8)
         return false;
@@ -283,14 +300,40 @@ static void find_hops(const op_info *x, const int64_t *strides, int64_t *hops)
     }
 }
 
-/* The outermost dim whose index changes on the way to the next cell; 0 after the last. */
-static inline int next_cell(const op_info *x, int64_t *index)
+/* Cells come in rows along the last dim: a scalar is one of one cell. */
+typedef struct row_walk {
+    const op_info *x;
+    int last; /* dim */
+    int64_t width;
+    int64_t index[IR_MAX_RANK];
+} row_walk;
+
+static row_walk rows_of(const op_info *x)
 {
-    int d = x->rank - 1;
-    for (; d > 0 && index[d] == x->dims[d] - 1; d--)
-        index[d] = 0;
-    index[d > 0 ? d : 0]++;
+    int last = x->rank > 0 ? x->rank - 1 : 0;
+    return (row_walk){.x = x, .last = last, .width = x->rank > 0 ? x->dims[last] : 1};
+}
+
+/* The outermost dim whose index changes on the way to the next row; 0 after the last. */
+static int next_row(row_walk *w)
+{
+    int d = w->last - 1;
+    for (; d > 0 && w->index[d] == w->x->dims[d] - 1; d--)
+        w->index[d] = 0;
+    w->index[d > 0 ? d : 0]++;
     return d > 0 ? d : 0;
+}
+
+/* `n` cells from `at` on, `step` apart; those outside of the tensor stay unknown. */
+static void copy_row(op_val *to, int64_t k, const op_val *from, int64_t at, int64_t step, int64_t n)
+{
+    if (step == 1 && at >= 0 && at + n <= from->n) {
+        ev_copy_run(to, k, from, at, n);
+        return;
+    }
+    for (int64_t j = 0; j < n; j++, at += step)
+        if (at >= 0 && at < from->n)
+            ev_copy(to, k + j, from, at);
 }
 
 assay_status ev_strided(op_ctx *c, uint32_t o, uint32_t i, int64_t base, const int64_t *strides)
@@ -299,12 +342,12 @@ assay_status ev_strided(op_ctx *c, uint32_t o, uint32_t i, int64_t base, const i
     op_val *v = in ? ev_output(c, o) : NULL;
     if (!v || v->n == 0)
         return ev_finish(c, o, v);
-    int64_t index[IR_MAX_RANK] = {0}, hops[IR_MAX_RANK] = {0}, at = base;
+    row_walk w = rows_of(&c->out[o]);
+    int64_t hops[IR_MAX_RANK] = {0}, at = base;
     find_hops(&c->out[o], strides, hops);
-    for (int64_t k = 0; k < v->n; k++) {
-        if (at >= 0 && at < in->n)
-            ev_copy(v, k, in, at);
-        at += hops[next_cell(&c->out[o], index)];
+    for (int64_t k = 0; k < v->n; k += w.width) {
+        copy_row(v, k, in, at, hops[w.last], w.width);
+        at += hops[w.last] * (w.width - 1) + hops[next_row(&w)];
     }
     return ev_finish(c, o, v);
 }
@@ -339,33 +382,37 @@ bool ev_operand_of(const op_ctx *c, uint32_t i, const op_info *out, ev_operand *
 
 /* ---- elementwise ---- */
 
-static void gather_args(const ev_operand *x, uint32_t n, const int64_t *at, ev_args *a)
+static inline void gather_args(const ev_operand *x, uint32_t n, const int64_t *at, ev_args *a)
 {
     for (uint32_t i = 0; i < n; i++) {
         a->known[i] = x[i].v && at[i] < x[i].v->n && op_val_known(x[i].v, at[i]);
         a->cell[i] = a->known[i] ? x[i].v->cells[at[i]] : (op_cell){0};
-        a->dtype[i] = x[i].dtype;
     }
 }
 
 static void fill_cells(op_ctx *c, const ev_operand *x, uint32_t n, ev_cell_fn *f, const void *how,
                        op_val *v)
 {
-    const op_info *out = &c->out[0];
-    int64_t index[IR_MAX_RANK] = {0}, at[EV_MAX_ARGS] = {0}, hops[EV_MAX_ARGS][IR_MAX_RANK];
+    row_walk w = rows_of(&c->out[0]);
+    int64_t at[EV_MAX_ARGS] = {0}, hops[EV_MAX_ARGS][IR_MAX_RANK];
+    ev_args a;
+    op_cell r;
     for (uint32_t i = 0; i < n; i++) {
         hops[i][0] = 0;
-        find_hops(out, x[i].strides, hops[i]);
+        find_hops(w.x, x[i].strides, hops[i]);
+        a.dtype[i] = x[i].dtype;
     }
-    for (int64_t k = 0; k < v->n; k++) {
-        ev_args a;
-        op_cell r;
-        gather_args(x, n, at, &a);
-        if (f(c, how, &a, &r))
-            ev_store(v, k, out->dtype, r);
-        int d = next_cell(out, index);
+    for (int64_t k = 0; k < v->n;) {
+        for (int64_t end = k + w.width; k < end; k++) {
+            gather_args(x, n, at, &a);
+            if (f(c, how, &a, &r))
+                store_cell(v, k, w.x->dtype, r);
+            for (uint32_t i = 0; i < n; i++)
+                at[i] += hops[i][w.last];
+        }
+        int d = next_row(&w);
         for (uint32_t i = 0; i < n; i++)
-            at[i] += hops[i][d];
+            at[i] += hops[i][d] - hops[i][w.last];
     }
 }
 

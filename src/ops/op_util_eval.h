@@ -36,7 +36,15 @@ op_val *ev_output(op_ctx *c, uint32_t o);
 /* Attaches v (NULL is allowed) to output o, unless no cell of it is known. */
 assay_status ev_finish(op_ctx *c, uint32_t o, op_val *v);
 /* Copies cell j of `from` to cell k; unknown stays unknown, `from` may be NULL. */
-void ev_copy(op_val *to, int64_t k, const op_val *from, int64_t j);
+static inline void ev_copy(op_val *to, int64_t k, const op_val *from, int64_t j)
+{
+    if (!from || !op_val_known(from, j))
+        return;
+    to->cells[k] = from->cells[j];
+    to->known[k] = 1;
+}
+/* The same for n cells in a row, which both have. */
+void ev_copy_run(op_val *to, int64_t k, const op_val *from, int64_t j, int64_t n);
 /* Stores a result of dtype t: rounds floats to it; integers outside of its range stay unknown. */
 void ev_store(op_val *to, int64_t k, ir_dtype t, op_cell cell);
 /* Output 0 has the content of input 0 (views). */

@@ -142,8 +142,7 @@ static assay_status merge_dims(op_ctx *c, const op_info *a, const op_info *b, op
     if (out->rank <= 0)
         return ASSAY_OK;
     int64_t *dims = ARENA_ARRAY(c->arena, int64_t, (size_t)out->rank);
-    if (!dims)
-        return err_no_memory(c->err);
+    TRY_MEMORY(dims, c->err);
     for (int d = 0; d < out->rank; d++)
         dims[d] = a->dims[d] == b->dims[d] ? a->dims[d] : -1;
     out->dims = dims;
@@ -164,8 +163,7 @@ static assay_status merge_elem(op_ctx *c, const op_info *a, const op_info *b, op
         out->elem = a->elem;
     else if (a->elem && b->elem) {
         op_info *both = ARENA_NEW(c->arena, op_info);
-        if (!both)
-            return err_no_memory(c->err);
+        TRY_MEMORY(both, c->err);
         TRY(merge_at(c, a->elem, b->elem, both, depth + 1));
         out->elem = both;
     }
@@ -211,8 +209,7 @@ static assay_status declared_dims(op_ctx *c, const ir_type *t, op_info *out)
     if (t->rank < 0 || t->rank > IR_MAX_RANK)
         return ASSAY_OK;
     int64_t *dims = ARENA_ARRAY(c->arena, int64_t, (size_t)t->rank + 1);
-    if (!dims)
-        return err_no_memory(c->err);
+    TRY_MEMORY(dims, c->err);
     for (int d = 0; d < t->rank; d++)
         dims[d] = t->dims[d].value >= 0 ? t->dims[d].value : -1;
     out->rank = t->rank;
@@ -231,8 +228,7 @@ static assay_status of_type_at(op_ctx *c, const ir_type *t, op_info *out, int de
     if (!t->elem)
         return ASSAY_OK;
     op_info *elem = ARENA_NEW(c->arena, op_info);
-    if (!elem)
-        return err_no_memory(c->err);
+    TRY_MEMORY(elem, c->err);
     out->elem = elem;
     TRY(of_type_at(c, t->elem, elem, depth + 1));
     if (t->kind == IR_KIND_SEQUENCE || t->kind == IR_KIND_OPTIONAL)
@@ -253,8 +249,7 @@ assay_status op_info_drop_axis(op_ctx *c, const op_info *x, int axis, op_info *o
     if (x->rank < 0)
         return ASSAY_OK;
     int64_t *dims = ARENA_ARRAY(c->arena, int64_t, (size_t)x->rank + 1);
-    if (!dims)
-        return err_no_memory(c->err);
+    TRY_MEMORY(dims, c->err);
     for (int d = 0, n = 0; d < x->rank; d++)
         if (d != axis)
             dims[n++] = x->dims[d];
@@ -271,8 +266,7 @@ assay_status op_info_add_axis(op_ctx *c, const op_info *x, int axis, int64_t dim
     if (x->rank >= IR_MAX_RANK)
         return op_fail(c, "output rank %d exceeds the limit of %d", x->rank + 1, IR_MAX_RANK);
     int64_t *dims = ARENA_ARRAY(c->arena, int64_t, (size_t)x->rank + 1);
-    if (!dims)
-        return err_no_memory(c->err);
+    TRY_MEMORY(dims, c->err);
     for (int d = 0, from = 0; d <= x->rank; d++)
         dims[d] = d == axis ? dim : x->dims[from++];
     out->rank = x->rank + 1;

@@ -47,11 +47,6 @@ static bool take_token(expr_parser *p, const char *token)
     return true;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -61,7 +56,7 @@ bool user_is_name(str s)
 {
     bool good = s.n > 0 && s.n <= 64 && is_letter(s.p[0]);
     for (uint32_t i = 0; good && i < s.n; i++)
-        good = is_letter(s.p[i]) || is_digit(s.p[i]);
+        good = is_letter(s.p[i]) || str_is_digit(s.p[i]);
     return good;
 }
 
@@ -69,7 +64,7 @@ static str take_name(expr_parser *p)
 {
     skip_blanks(p);
     uint32_t from = p->at;
-    while (p->at < p->text.n && (is_letter(p->text.p[p->at]) || is_digit(p->text.p[p->at])))
+    while (p->at < p->text.n && (is_letter(p->text.p[p->at]) || str_is_digit(p->text.p[p->at])))
         p->at++;
     return (str){p->text.p + from, p->at - from};
 }
@@ -84,8 +79,7 @@ static assay_status want_token(expr_parser *p, const char *token)
 static assay_status new_expr(expr_parser *p, user_expr e, const user_expr **out)
 {
     user_expr *x = ARENA_NEW(p->arena, user_expr);
-    if (!x)
-        return err_no_memory(p->err);
+    TRY_MEMORY(x, p->err);
     *x = e;
     *out = x;
     return ASSAY_OK;
@@ -105,7 +99,7 @@ static assay_status parse_number(expr_parser *p, const user_expr **out)
 {
     uint32_t from = p->at;
     int64_t n = 0;
-    for (; p->at < p->text.n && is_digit(p->text.p[p->at]); p->at++)
+    for (; p->at < p->text.n && str_is_digit(p->text.p[p->at]); p->at++)
         if (!num_mul(n, 10, &n) || !num_add(n, p->text.p[p->at] - '0', &n))
             return fail_at(p, from, "the number does not fit 64 bits");
     return new_expr(p, (user_expr){.kind = EXPR_NUMBER, .number = n, .at = from}, out);
@@ -127,7 +121,7 @@ static assay_status parse_tensor(expr_parser *p, user_expr *call)
     int in = find_name(p->names->inputs, p->names->n_inputs, name);
     int out = find_name(p->names->outputs, p->names->n_outputs, name);
     if (in < 0 && out < 0)
-        return fail_at(p, from, "'" STR_FMT "' is no tensor that is known here", STR_ARG(name));
+        return fail_at(p, from, "unknown tensor '" STR_FMT "'", STR_ARG(name));
     call->is_output = in < 0;
     call->tensor = (uint32_t)(in < 0 ? out : in);
     return ASSAY_OK;
@@ -179,7 +173,7 @@ static assay_status parse_word(expr_parser *p, const user_expr **out)
         e.kind = EXPR_CALL;
         e.function = user_function_find(name);
         if (!e.function)
-            return fail_at(p, e.at, "there is no function '" STR_FMT "'", STR_ARG(name));
+            return fail_at(p, e.at, "unknown function '" STR_FMT "'", STR_ARG(name));
         TRY(parse_arguments(p, &e));
         return new_expr(p, e, out);
     }
@@ -197,7 +191,7 @@ static assay_status parse_atom(expr_parser *p, const user_expr **out)
 {
     skip_blanks(p);
     char c = p->at < p->text.n ? p->text.p[p->at] : '\0';
-    if (is_digit(c))
+    if (str_is_digit(c))
         return parse_number(p, out);
     if (is_letter(c))
         return parse_word(p, out);

@@ -83,7 +83,7 @@ static assay_status add_name(const rule_reader *x, str name, str *list, uint32_t
     if (!user_is_name(name) || is_taken(&x->rule->names, name)) {
         char shown[80];
         text_safe_into(shown, sizeof shown, name);
-        return refuse_rule(x, "'%s' is no name, or is used twice", shown);
+        return refuse_rule(x, "'%s' is not a name, or is used twice", shown);
     }
     list[(*n)++] = name;
     return ASSAY_OK;
@@ -125,8 +125,7 @@ static assay_status read_formula(const rule_reader *x, const json_value *v, cons
 {
     f->where = str_printf(x->arena, STR_FMT ", %s" STR_FMT, STR_ARG(x->place), section,
                           STR_ARG(key));
-    if (!f->where.p)
-        return err_no_memory(x->err);
+    TRY_MEMORY(f->where.p, x->err);
     if (v->kind == JSON_INT) {
         f->is = user_expr_number(v->i, x->arena);
         return f->is ? ASSAY_OK : err_no_memory(x->err);
@@ -195,8 +194,7 @@ static assay_status read_outputs(rule_reader *x, const json_value *v)
     if (list->n == 0)
         return refuse_rule(x, "'outputs' must list at least one output");
     x->rule->outputs = ARENA_ARRAY(x->arena, user_output, list->n);
-    if (!x->rule->outputs)
-        return err_no_memory(x->err);
+    TRY_MEMORY(x->rule->outputs, x->err);
     for (uint32_t i = 0; i < list->n; i++) {
         TRY(check_keys(x, &list->items[i], "an output", keys));
         TRY(read_shape(x, &list->items[i], &x->rule->outputs[i]));
@@ -231,7 +229,7 @@ static assay_status read_bytes(rule_reader *x, const json_value *cost, const cha
         while (k < n && !str_eq((input ? names->inputs : names->outputs)[k], v->items[i].key))
             k++;
         if (k == n)
-            return refuse_rule(x, "'cost.%s' names a tensor that is no %s", key,
+            return refuse_rule(x, "'cost.%s' names a tensor that is not an %s", key,
                                input ? "input" : "output");
         TRY(read_formula(x, &v->items[i], input ? "cost.read." : "cost.written.", v->items[i].key,
                          &to[k]));
@@ -297,8 +295,7 @@ static assay_status read_op(rule_reader *x, const json_value *v)
     if (type && (type->kind != JSON_TEXT || !is_word(type->s)))
         return refuse_rule(x, "'type' must be a word of a-z, 0-9, '_' and '-'");
     x->row->type = type ? type->s.p : "custom";
-    if (!x->place.p || !x->row->domain)
-        return err_no_memory(x->err);
+    TRY_MEMORY(x->place.p && x->row->domain, x->err);
     return *x->row->name ? ASSAY_OK : refuse_rule(x, "'op' has no name");
 }
 
@@ -331,8 +328,7 @@ static assay_status check_rules(rule_reader *x, const op_rows *all)
 {
     const op_index *table = op_index_new(x->arena, NULL);
     const op_index *with = op_index_new(x->arena, all);
-    if (!table || !with)
-        return err_no_memory(x->err);
+    TRY_MEMORY(table && with, x->err);
     for (uint32_t i = 0; i < all->n; i++) {
         op_row row = all->rows[i];
         rule_reader at = *x;
@@ -362,8 +358,7 @@ static assay_status read_rules(rule_reader *x, const json_value *root, op_rows *
         x->row = &rows[i];
         x->rule = ARENA_NEW(x->arena, user_rule);
         x->place = str_printf(x->arena, STR_FMT ": operator %u", STR_ARG(x->file), i + 1);
-        if (!x->rule || !x->place.p)
-            return err_no_memory(x->err);
+        TRY_MEMORY(x->rule && x->place.p, x->err);
         x->rule->file = x->file;
         TRY(read_rule(x, &list->items[i]));
     }
@@ -378,8 +373,7 @@ assay_status user_ops_parse(str text, const char *shown, arena *a, const op_rows
     op_rows *rows = ARENA_NEW(a, op_rows);
     rule_reader x = {.file = str_copy(a, str_of(shown)), .arena = a, .err = err};
     x.place = x.file;
-    if (!rows || !x.file.p)
-        return err_no_memory(err);
+    TRY_MEMORY(rows && x.file.p, err);
     TRY(json_tree_parse(text, shown, NULL, a, &root, err));
     TRY(read_rules(&x, &root, rows));
     *out = rows;

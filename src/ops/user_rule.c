@@ -106,9 +106,7 @@ assay_status user_rule_infer(op_ctx *c)
         TRY(set_output(c, &s, o, &r->outputs[o]));
     TRY(eval_costs(c, &s, &looked));
     if (looked.unknown && shapes_known(c))
-        op_assume(c,
-                  "a cost of the rule in " STR_FMT
-                  " depends on content that is not known; it counts as 0",
+        op_assume(c, "a cost of the rule in " STR_FMT " depends on unknown content; it counts as 0",
                   STR_ARG(r->file));
     return ASSAY_OK;
 }

@@ -100,16 +100,14 @@ static const field band_rows[] = {
 };
 static const fields band_fields = FIELDS(band, band_rows);
 
-#define BAND(T, member, about_)                                               \
-    FIELD_STRUCT(T, #member, member, band_fields, about_, .by_pointer = true, \
-                 .absent = FIELD_OMIT, .flags = FIELD_FLAT)
+#define BAND(T, member, about_) \
+    FIELD_STRUCT(T, #member, member, band_fields, about_, .by_pointer = true, OR_OMIT, ONE_LINE)
 
 static const field config_band_rows[] = {
     BAND(config_bands, speed, "By mean latency."),
     BAND(config_bands, memory, "By peak memory above the start."),
 };
-const fields config_band_fields = FIELDS(config_bands, config_band_rows,
-                                         .present_at = 1 + offsetof(config_bands, present));
+const fields config_band_fields = FIELDS_IF_PRESENT(config_bands, config_band_rows);
 
 static const field profile_band_rows[] = {
     BAND(profile_bands, work, "By FLOPs, where they follow assay's convention."),
@@ -118,5 +116,4 @@ static const field profile_band_rows[] = {
     BAND(profile_bands, speed, "By mean latency of the smallest batch."),
     BAND(profile_bands, run_memory, "By measured memory of the smallest batch."),
 };
-const fields profile_band_fields = FIELDS(profile_bands, profile_band_rows,
-                                          .present_at = 1 + offsetof(profile_bands, present));
+const fields profile_band_fields = FIELDS_IF_PRESENT(profile_bands, profile_band_rows);

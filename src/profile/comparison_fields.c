@@ -12,7 +12,7 @@ const char *const comparison_change_words[] = {
 
 #define RATIO(member)                                  \
     FIELD(comparison_ratios, member, F64, RATIO, NULL, \
-          "Divided by that of the first; 0 if that is 0.", .absent = FIELD_OMIT)
+          "Divided by that of the first; 0 if that is 0.", OR_OMIT)
 
 static const field ratio_rows[] = {
     RATIO(parameters),
@@ -44,22 +44,21 @@ static const field model_rows[] = {
     FIELD(comparison_model, macs, U64, MACS, "MACs", "Multiply-accumulates."),
     FIELD(comparison_model, flops, U64, FLOPS, "FLOPs", "FLOPs by the chosen convention."),
     FIELD(comparison_model, flops_per_param, F64, NONE, "FLOPs per parameter",
-          "FLOPs divided by parameters.", .absent = FIELD_OMIT),
+          "FLOPs divided by parameters.", OR_OMIT),
     FIELD(comparison_model, memory, U64, BYTES, "Memory traffic", "Bytes that all layers move."),
     FIELD(comparison_model, arithmetic_intensity, F64, INTENSITY, "FLOPs per byte",
-          "FLOPs per byte moved.", .absent = FIELD_OMIT),
+          "FLOPs per byte moved.", OR_OMIT),
     FIELD(comparison_model, activations_peak_bytes, U64, BYTES, "Activation peak",
           "Peak of the activations."),
     FIELD(comparison_model, peak_bytes, U64, BYTES, "Peak memory",
           "Peak of weights and activations."),
-    FIELD(comparison_model, p50_ms, F64, MS, "Median latency", "Median latency.",
-          .absent = FIELD_OMIT),
+    FIELD(comparison_model, p50_ms, F64, MS, "Median latency", "Median latency.", OR_OMIT),
     FIELD(comparison_model, samples_per_second, F64, PER_SECOND, "Throughput /s",
-          "Samples, images, tokens or requests per second.", .absent = FIELD_OMIT),
+          "Samples, images, tokens or requests per second.", OR_OMIT),
     FIELD(comparison_model, memory_used_bytes, U64, BYTES, "Memory used",
-          "Peak of resident memory above that before the session.", .absent = FIELD_OMIT),
+          "Peak of resident memory above that before the session.", OR_OMIT),
     FIELD_STRUCT(comparison_model, "ratios", ratios, ratio_fields,
-                 "Totals divided by those of the first.", .flags = FIELD_FLAT),
+                 "Totals divided by those of the first.", ONE_LINE),
 };
 static const fields model_fields = FIELDS(comparison_model, model_rows);
 
@@ -83,9 +82,8 @@ static const field instruction_rows[] = {
     FIELD(comparison_instructions, high, F64, RATIO, NULL,
           "Ratio of the most to the fewest instructions."),
 };
-static const fields instruction_fields = FIELDS(
-    comparison_instructions, instruction_rows,
-    .present_at = 1 + offsetof(comparison_instructions, present));
+static const fields instruction_fields = FIELDS_IF_PRESENT(comparison_instructions,
+                                                           instruction_rows);
 
 static const char *const timing_words[] = {"faster",       "slower",  "no difference",
                                            "inconclusive", "not run", NULL};
@@ -98,26 +96,26 @@ static const field timing_rows[] = {
     FIELD(comparison_timing, interleaved, BOOL, NONE, NULL,
           "Whether the models ran alternately in one process; else stored runs were compared."),
     FIELD(comparison_timing, ratio, F64, RATIO, "Time", "Time divided by that of the first.",
-          .absent = FIELD_OMIT),
+          OR_OMIT),
     FIELD_AS(comparison_timing, "ratio_ci99_low", low, F64, RATIO, NULL,
-             "Lower end of its 99 % interval.", .absent = FIELD_OMIT),
+             "Lower end of its 99 % interval.", OR_OMIT),
     FIELD_AS(comparison_timing, "ratio_ci99_high", high, F64, RATIO, NULL,
-             "Upper end of that interval.", .absent = FIELD_OMIT),
+             "Upper end of that interval.", OR_OMIT),
     FIELD(comparison_timing, runs, U32, COUNT, "Runs", "Measured runs."),
     FIELD(comparison_timing, why, STR, NONE, "Why", "Why it cannot be told, and what differs.",
-          .absent = FIELD_OMIT),
+          OR_OMIT),
     FIELD_STRUCT(comparison_timing, "instructions", instructions, instruction_fields,
                  "Instructions of a run over those of the first, where the kernel counts them.",
-                 .flags = FIELD_FLAT),
+                 ONE_LINE),
     FIELD(comparison_timing, opinion, STR, NONE, NULL, "Interpretation of the instruction counts.",
-          .absent = FIELD_OMIT),
+          OR_OMIT),
 };
 static const fields timing_fields = FIELDS(comparison_timing, timing_rows);
 
 /* ---- layers of two ---- */
 
 static const field shape_rows[] = {
-    {.kind = FIELD_CODEC, .codec = &shape_codec, .absent = FIELD_NULL, .about = "The shape."},
+    {.kind = FIELD_CODEC, .codec = &shape_codec, OR_NULL, .about = "The shape."},
 };
 static const profile_shape unknown_shape = {.rank = -1};
 static const fields shape_fields = FIELDS(profile_shape, shape_rows, .bare = true,
@@ -133,15 +131,15 @@ static const field side_rows[] = {
     FIELD(comparison_side, memory, U64, BYTES, "Bytes moved", "Bytes read and written."),
     FIELD(comparison_side, peak_bytes, U64, BYTES, "At the peak",
           "Bytes of its outputs that are live at the peak."),
-    FIELD(comparison_side, time_ms, F64, MS, "Time", "Measured time.", .absent = FIELD_OMIT),
+    FIELD(comparison_side, time_ms, F64, MS, "Time", "Measured time.", OR_OMIT),
 };
 static const fields side_fields = FIELDS(comparison_side, side_rows);
 
 static const field attribute_rows[] = {
     FIELD(comparison_attribute, before, CODEC, NONE, NULL, "In the first; null: the default.",
-          .codec = &attribute_codec, .absent = FIELD_NULL),
+          .codec = &attribute_codec, OR_NULL),
     FIELD(comparison_attribute, after, CODEC, NONE, NULL, "In the second; null: the default.",
-          .codec = &attribute_codec, .absent = FIELD_NULL),
+          .codec = &attribute_codec, OR_NULL),
 };
 static const fields attribute_fields = FIELDS(comparison_attribute, attribute_rows,
                                               .key_at = offsetof(comparison_attribute, name));
@@ -156,8 +154,8 @@ static const field difference_rows[] = {
           "Difference of bytes read and written."),
     FIELD(comparison_difference, peak_bytes, I64, BYTES, "At the peak",
           "Difference of bytes live at the peak."),
-    FIELD(comparison_difference, time_ms, F64, MS, "Time", "Difference of measured time.",
-          .absent = FIELD_OMIT, .flags = FIELD_SIGNED),
+    FIELD(comparison_difference, time_ms, F64, MS, "Time", "Difference of measured time.", OR_OMIT,
+          .flags = FIELD_SIGNED),
 };
 static const fields difference_fields = FIELDS(comparison_difference, difference_rows);
 
@@ -169,20 +167,18 @@ static const field layer_rows[] = {
     FIELD(comparison_layer, type, STR, NONE, "Type", "Type of its operator."),
     FIELD(comparison_layer, op, STR, NONE, NULL, "The operator."),
     FIELD(comparison_layer, shapes, STR, NONE, "Output",
-          "Shape of its first output, before and after.", .absent = FIELD_OMIT),
-    FIELD(comparison_layer, changes, STR, NONE, "Attributes", "`attributes` as text.",
-          .absent = FIELD_OMIT),
+          "Shape of its first output, before and after.", OR_OMIT),
+    FIELD(comparison_layer, changes, STR, NONE, "Attributes", "`attributes` as text.", OR_OMIT),
     FIELD_STRUCT(comparison_layer, "difference", difference, difference_fields,
-                 "Difference of the totals.", .flags = FIELD_FLAT),
+                 "Difference of the totals.", ONE_LINE),
     FIELD_STRUCT(comparison_layer, "before", before, side_fields,
-                 "The layer in the first; null: it was added.", .by_pointer = true,
-                 .absent = FIELD_NULL, .flags = FIELD_FLAT),
+                 "The layer in the first; null: it was added.", .by_pointer = true, OR_NULL,
+                 ONE_LINE),
     FIELD_STRUCT(comparison_layer, "after", after, side_fields,
-                 "The layer in the second; null: it was removed.", .by_pointer = true,
-                 .absent = FIELD_NULL, .flags = FIELD_FLAT),
+                 "The layer in the second; null: it was removed.", .by_pointer = true, OR_NULL,
+                 ONE_LINE),
     FIELD_ITEMS(comparison_layer, MAP, "attributes", attributes, n_attributes, attribute_fields,
-                "Attributes with other values, by name.", .absent = FIELD_OMIT,
-                .flags = FIELD_FLAT),
+                "Attributes with other values, by name.", OR_OMIT, ONE_LINE),
 };
 static const fields layer_fields = FIELDS(comparison_layer, layer_rows);
 
@@ -196,17 +192,14 @@ static const field place_rows[] = {
           "The fastest that fits; of a device that none fits, its first."),
     FIELD(comparison_place, batch, I64, COUNT, "Batch", "The smallest batch that was looked at."),
     FIELD(comparison_place, latency_ms, F64, MS, "Latency", "Expected time of that batch."),
-    FIELD(comparison_place, latency_low_ms, F64, MS, NULL, "80 % interval, lower end.",
-          .absent = FIELD_OMIT_ZERO),
-    FIELD(comparison_place, latency_high_ms, F64, MS, NULL, "80 % interval, upper end.",
-          .absent = FIELD_OMIT_ZERO),
+    FIELD(comparison_place, latency_low_ms, F64, MS, NULL, "80 % interval, lower end.", OMIT_ZERO),
+    FIELD(comparison_place, latency_high_ms, F64, MS, NULL, "80 % interval, upper end.", OMIT_ZERO),
     FIELD(comparison_place, limit_ms, F64, MS, "Limit", "Roofline: no kernel is faster.",
-          .absent = FIELD_OMIT_ZERO),
+          OMIT_ZERO),
     FIELD(comparison_place, imprecise, BOOL, NONE, NULL,
-          "The interval spans more than a factor of two.", .absent = FIELD_OMIT_ZERO),
+          "The interval spans more than a factor of two.", OMIT_ZERO),
     FIELD(comparison_place, tie, BOOL, NONE, NULL,
-          "The interval overlaps that of the fastest model on the device.",
-          .absent = FIELD_OMIT_ZERO),
+          "The interval overlaps that of the fastest model on the device.", OMIT_ZERO),
     FIELD(comparison_place, throughput, F64, PER_SECOND, "Samples/s", "Samples per second."),
     FIELD(comparison_place, memory_bytes, U64, BYTES, "Memory", "Memory of that batch."),
     FIELD(comparison_place, fits, BOOL, NONE, NULL, "Whether it fits into the memory."),
@@ -237,9 +230,9 @@ static const field use_rows[] = {
     FIELD(comparison_use, metric, WORD, NONE, NULL,
           "Metric that was read: `plan` where `memory` was not measured."),
     FIELD(comparison_use, unit, ENUM, NONE, NULL, "Unit of the value.", .words = metric_unit_words),
-    FIELD(comparison_use, value, NUMBER, NONE, "Value", "The model's value.", .absent = FIELD_NULL),
+    FIELD(comparison_use, value, NUMBER, NONE, "Value", "The model's value.", OR_NULL),
     FIELD(comparison_use, share, F64, RATIO, "Share",
-          "Share of the limit; above 1 the limit is missed.", .absent = FIELD_NULL),
+          "Share of the limit; above 1 the limit is missed.", OR_NULL),
 };
 static const fields use_fields = FIELDS(comparison_use, use_rows);
 
@@ -249,11 +242,9 @@ static const field rank_rows[] = {
     FIELD(comparison_rank, label, STR, NONE, "Model", "Label of the model, as in `models`."),
     FIELD(comparison_rank, verdict, WORD, NONE, "Verdict",
           "unknown: a value is missing, or only a lower bound.", .words = comparison_fit_words),
-    FIELD(comparison_rank, tightest, WORD, NONE, NULL, "Limit with the highest use.",
-          .absent = FIELD_OMIT),
+    FIELD(comparison_rank, tightest, WORD, NONE, NULL, "Limit with the highest use.", OR_OMIT),
     FIELD(comparison_rank, share, F64, RATIO, "Budget used", "Share of that limit."),
-    FIELD(comparison_rank, why, STR, NONE, "Why", "Why the verdict is unknown.",
-          .absent = FIELD_OMIT),
+    FIELD(comparison_rank, why, STR, NONE, "Why", "Why the verdict is unknown.", OR_OMIT),
     FIELD_ITEMS(comparison_rank, LIST, "uses", uses, n_uses, use_fields,
                 "Use of each limit, in the order of `limits`."),
 };
@@ -280,14 +271,14 @@ static const field comparison_rows[] = {
     FIELD_ITEMS(comparison, LIST, "models", models, n_models, model_fields,
                 "The models; ratios are to the first."),
     FIELD_ITEMS(comparison, LIST, "placements", places, n_places, place_fields,
-                "Of models that were mapped: each on each device.", .absent = FIELD_OMIT),
+                "Of models that were mapped: each on each device.", OR_OMIT),
     FIELD_STRUCT(comparison, "budget", budget, budget_fields,
                  "With `--budget`: the models by how they meet its limits.", .by_pointer = true,
-                 .absent = FIELD_OMIT),
+                 OR_OMIT),
     FIELD_ITEMS(comparison, LIST, "measured", measured, n_measured, timing_fields,
-                "Comparison of each measured model with the first.", .absent = FIELD_OMIT),
+                "Comparison of each measured model with the first.", OR_OMIT),
     FIELD_AS(comparison, "machine_busy", busy, STR, NONE, NULL,
-             "Evidence that the machine was too busy during the runs.", .absent = FIELD_OMIT),
+             "Evidence that the machine was too busy during the runs.", OR_OMIT),
     FIELD_ITEMS(comparison, LIST, "types", types, n_types, type_fields,
                 "Operator types, most FLOPs first."),
     FIELD_AS(comparison, "same_layers", same, U32, COUNT, NULL,
@@ -299,8 +290,7 @@ static const field comparison_rows[] = {
     FIELD_ITEMS(comparison, LIST, "peak", peak, n_peak, layer_fields,
                 "Of two: layers whose outputs make the peaks differ.", OF_TWO),
     FIELD_ITEMS(comparison, LIST, "times", timed, n_timed, layer_fields,
-                "Of two with times of layers: all of them, by the difference.",
-                .absent = FIELD_OMIT),
+                "Of two with times of layers: all of them, by the difference.", OR_OMIT),
 };
 static const fields comparison_fields = FIELDS(comparison, comparison_rows);
 const result_kind comparison_kind = {.schema = "assay.comparison",

@@ -215,12 +215,17 @@ void trend_conclude(const void *data, sbuf *out)
 
 /* ---- capacity ---- */
 
-static void put_predicted_plan(const capacity *c, const capacity_plan *p, sbuf *out)
+static void put_target(const capacity *c, str model, sbuf *out)
 {
     conclude_rate(out, c->target);
-    sbuf_puts(out, " requests/s to ");
-    conclude_name(out, p->source);
-    sbuf_puts(out, " are predicted to need ");
+    sbuf_puts(out, c->target == 1 ? " request/s to " : " requests/s to ");
+    conclude_name(out, model);
+}
+
+static void put_predicted_plan(const capacity *c, const capacity_plan *p, sbuf *out)
+{
+    put_target(c, p->source, out);
+    sbuf_puts(out, c->target == 1 ? " is predicted to need " : " are predicted to need ");
     text_thousands(out, p->machines);
     sbuf_puts(out, " × ");
     text_safe(out, p->device);
@@ -240,10 +245,8 @@ static void put_plan(const capacity *c, const capacity_plan *p, sbuf *out)
         put_predicted_plan(c, p, out);
         return;
     }
-    conclude_rate(out, c->target);
-    sbuf_puts(out, " requests/s to ");
-    conclude_name(out, c->model);
-    sbuf_puts(out, " need ");
+    put_target(c, c->model, out);
+    sbuf_puts(out, c->target == 1 ? " needs " : " need ");
     conclude_count(out, p->machines, "machine");
     sbuf_puts(out, " (batch ");
     text_thousands(out, p->batch);
@@ -270,9 +273,7 @@ void capacity_conclude(const void *data, sbuf *out)
     sbuf_puts(out, "None of ");
     conclude_count(out, c->n, c->n && c->plans[0].predicted ? "device" : "measured configuration");
     sbuf_puts(out, " can serve ");
-    conclude_rate(out, c->target);
-    sbuf_puts(out, " requests/s to ");
-    conclude_name(out, c->model);
+    put_target(c, c->model, out);
     sbuf_puts(out, c->n && c->plans[0].why.n ? ": " : "");
     if (c->n)
         text_safe(out, c->plans[0].why);

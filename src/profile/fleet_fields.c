@@ -2,9 +2,8 @@
 #include "profile/conclusion.h"
 #include "profile/fleet.h"
 
-#define TIME_AT(T, key_, member, label_, about_)                                         \
-    FIELD_AS(T, key_, member, CODEC, NONE, label_, about_, .codec = &history_time_codec, \
-             .absent = FIELD_OMIT)
+#define TIME_AT(T, key_, member, label_, about_) \
+    FIELD_AS(T, key_, member, CODEC, NONE, label_, about_, .codec = &history_time_codec, OR_OMIT)
 
 /* ---- what changed ---- */
 
@@ -12,18 +11,16 @@ static const char *const side_words[] = {"better", "worse", NULL};
 
 static const field change_rows[] = {
     FIELD(fleet_change, model, STR, NONE, "Model", "The model."),
-    FIELD(fleet_change, machine, STR, NONE, "Machine", "The machine.", .absent = FIELD_NULL),
-    FIELD(fleet_change, setup, STR, NONE, "Setup", "What the records have in common.",
-          .absent = FIELD_NULL),
-    FIELD(fleet_change, version, STR, NONE, "Version", "Version of assay from then on.",
-          .absent = FIELD_NULL),
-    FIELD(fleet_change, version_before, STR, NONE, NULL, "Version before.", .absent = FIELD_NULL),
+    FIELD(fleet_change, machine, STR, NONE, "Machine", "The machine.", OR_NULL),
+    FIELD(fleet_change, setup, STR, NONE, "Setup", "What the records have in common.", OR_NULL),
+    FIELD(fleet_change, version, STR, NONE, "Version", "Version of assay from then on.", OR_NULL),
+    FIELD(fleet_change, version_before, STR, NONE, NULL, "Version before.", OR_NULL),
     FIELD_AS(fleet_change, "id", is.id, I64, NONE, "From record", "First record of the new level."),
     TIME_AT(fleet_change, "created", is.created_s, "When", "When it was produced, UTC."),
     FIELD_AS(fleet_change, "before", is.before, F64, NONE, "Before", "Median of the level before."),
     FIELD_AS(fleet_change, "after", is.after, F64, NONE, "After", "Median of the new level."),
     FIELD_AS(fleet_change, "ratio", is.ratio, F64, RATIO, "Change",
-             "after divided by before; null when before is 0.", .absent = FIELD_NULL),
+             "after divided by before; null when before is 0.", OR_NULL),
     FIELD_AS(fleet_change, "p", is.p, F64, NONE, "Chance",
              "Probability of such a change by chance; 0: the metric is exact."),
     FIELD_AS(fleet_change, "verdict", is.worse, EITHER, NONE, "Verdict", "better or worse.",
@@ -35,8 +32,7 @@ static const field group_rows[] = {
     FIELD(fleet_group, key, STR, NONE, "Of", "The model, machine or version."),
     FIELD(fleet_group, worse, U32, COUNT, "Worse", "Changes for the worse."),
     FIELD(fleet_group, better, U32, COUNT, "Better", "Changes for the better."),
-    FIELD(fleet_group, worst, F64, RATIO, "Worst", "Ratio of the worst change.",
-          .absent = FIELD_NULL),
+    FIELD(fleet_group, worst, F64, RATIO, "Worst", "Ratio of the worst change.", OR_NULL),
 };
 static const fields group_fields = FIELDS(fleet_group, group_rows);
 
@@ -52,8 +48,7 @@ static const field changes_rows[] = {
     TIME_AT(fleet_changes, "since", since_s, "Since", "Changes before are left out, UTC."),
     FIELD(fleet_changes, records, U32, COUNT, "Records", "Records that were examined."),
     FIELD(fleet_changes, series, U32, COUNT, "Series", "Models on machines in one setup."),
-    FIELD(fleet_changes, older, U64, COUNT, "Older", "Records beyond the limit.",
-          .absent = FIELD_OMIT_ZERO),
+    FIELD(fleet_changes, older, U64, COUNT, "Older", "Records beyond the limit.", OMIT_ZERO),
     FIELD_VALUES(fleet_changes, STRS, "new_models", new_models, n_new_models, NONE,
                  "Models without an earlier record."),
     FIELD_VALUES(fleet_changes, STRS, "new_machines", new_machines, n_new_machines, NONE,
@@ -61,9 +56,9 @@ static const field changes_rows[] = {
     FIELD_VALUES(fleet_changes, STRS, "new_versions", new_versions, n_new_versions, NONE,
                  "Versions of assay without an earlier record."),
     FIELD_ITEMS(fleet_changes, LIST, "groups", groups, n_groups, group_fields,
-                "Changes by model, machine or version.", .flags = FIELD_FLAT),
+                "Changes by model, machine or version.", ONE_LINE),
     FIELD_ITEMS(fleet_changes, LIST, "changes", changes, n_changes, change_fields,
-                "Changes of level, the worst first.", .flags = FIELD_FLAT),
+                "Changes of level, the worst first.", ONE_LINE),
 };
 static const fields changes_fields = FIELDS(fleet_changes, changes_rows);
 
@@ -110,11 +105,9 @@ static const field drift_rows[] = {
     FIELD(fleet_drift, unit, STR, NONE, NULL, "Its unit."),
     FIELD(fleet_drift, records, U32, COUNT, "Records", "Records of the machine with it."),
     FIELD(fleet_drift, first, F64, NONE, "First", "Value of the oldest record."),
-    FIELD(fleet_drift, median, F64, NONE, "Median", "Median of all but the newest.",
-          .absent = FIELD_NULL),
+    FIELD(fleet_drift, median, F64, NONE, "Median", "Median of all but the newest.", OR_NULL),
     FIELD(fleet_drift, newest, F64, NONE, "Newest", "Value of the newest record."),
-    FIELD(fleet_drift, ratio, F64, RATIO, "Change", "newest divided by median.",
-          .absent = FIELD_NULL),
+    FIELD(fleet_drift, ratio, F64, RATIO, "Change", "newest divided by median.", OR_NULL),
     TIME_AT(fleet_drift, "first_created", first_s, NULL, "When the oldest was measured, UTC."),
     TIME_AT(fleet_drift, "newest_created", newest_s, "When", "When the newest was measured, UTC."),
     FIELD_AS(fleet_drift, "verdict", course, ENUM, NONE, "Verdict",
@@ -127,7 +120,7 @@ static const field drifts_rows[] = {
     FIELD(fleet_drifts, tolerance, F64, NONE, NULL, "Share that counts as steady."),
     FIELD(fleet_drifts, n_machines, U32, COUNT, "Machines", "Machines with records."),
     FIELD_ITEMS(fleet_drifts, LIST, "ceilings", ceilings, n, drift_fields,
-                "Ceilings of each machine.", .flags = FIELD_FLAT),
+                "Ceilings of each machine.", ONE_LINE),
 };
 static const fields drifts_fields = FIELDS(fleet_drifts, drifts_rows);
 
@@ -174,14 +167,14 @@ static const field class_rows[] = {
     FIELD(fleet_class, meets, BOOL, NONE, "Meets", "Whether a record meets the limit."),
     FIELD(fleet_class, record, I64, NONE, "Record",
           "The record with the highest throughput of those that meet it, else the fastest."),
-    FIELD(fleet_class, config, STR, NONE, "Setup", "Setup of that record.", .absent = FIELD_NULL),
+    FIELD(fleet_class, config, STR, NONE, "Setup", "Setup of that record.", OR_NULL),
     FIELD(fleet_class, latency_ms, F64, MS, "Latency", "Its latency, by the statistic."),
     FIELD(fleet_class, throughput, F64, PER_SECOND, "Throughput", "Its samples per second.",
-          .absent = FIELD_NULL),
+          OR_NULL),
     FIELD(fleet_class, price_per_hour, F64, USD, "Per hour",
-          "Price of a machine, as given; null: unknown.", .absent = FIELD_NULL),
+          "Price of a machine, as given; null: unknown.", OR_NULL),
     FIELD(fleet_class, cost_per_million, F64, USD, "Per million",
-          "Price of a million samples at that throughput.", .absent = FIELD_NULL),
+          "Price of a million samples at that throughput.", OR_NULL),
     FIELD(fleet_class, cheapest, BOOL, NONE, "Cheapest",
           "Whether it meets the limit at the lowest cost."),
 };
@@ -192,9 +185,9 @@ static const field cheapest_rows[] = {
     FIELD_CONCLUSION(fleet_cheapest),
     FIELD(fleet_cheapest, statistic, WORD, NONE, NULL, "Statistic of the limit: latency, p50, ..."),
     FIELD(fleet_cheapest, limit_ms, F64, MS, "Limit", "Highest latency accepted; null: any.",
-          .absent = FIELD_NULL),
+          OR_NULL),
     FIELD_ITEMS(fleet_cheapest, LIST, "classes", classes, n, class_fields,
-                "Classes of machines, the cheapest first.", .flags = FIELD_FLAT),
+                "Classes of machines, the cheapest first.", ONE_LINE),
 };
 static const fields cheapest_fields = FIELDS(fleet_cheapest, cheapest_rows);
 

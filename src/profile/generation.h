@@ -21,9 +21,12 @@ typedef struct profile_generation {
     double prefill_gflops_per_s, prefill_percent_of_peak;
     double decode_gbytes_per_s, decode_percent_of_bandwidth;
     double predicted_first_token_ms, predicted_token_ms; /* roofline of this machine; NaN: none */
+    double prefill_token_j, decode_token_j;              /* energy of a token; NaN: not reported */
     uint64_t planned_weight_bytes, planned_cache_bytes;
     /* Buffers as the library states them; 0: not stated. */
     uint64_t weight_bytes, cache_bytes, compute_bytes;
+    uint64_t
+        repacked_bytes; /* of weights that the library stores a second time, in the layout of its kernels */
     uint64_t resident_bytes; /* of the process at its highest, above the loaded library */
 } profile_generation;
 

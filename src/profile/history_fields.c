@@ -65,26 +65,20 @@ const field_codec history_time_codec = {
 
 /* ---- records ---- */
 
-#define FIGURE(key_, index_, unit_, label_, about_)                                \
-    FIELD_AS(history_record, key_, figures[index_], NUMBER, unit_, label_, about_, \
-             .absent = FIELD_NULL)
+#define FIGURE(key_, index_, unit_, label_, about_) \
+    FIELD_AS(history_record, key_, figures[index_], NUMBER, unit_, label_, about_, OR_NULL)
 
 static const field record_rows[] = {
     FIELD(history_record, id, I64, NONE, "Record", "Number of the record in its history."),
-    FIELD(history_record, kind, STR, NONE, "Kind", "profile, pipeline, machine or watch.",
-          .absent = FIELD_NULL),
-    FIELD(history_record, model, STR, NONE, "Model", "The model as the user named it.",
-          .absent = FIELD_NULL),
+    FIELD(history_record, kind, STR, NONE, "Kind", "profile, pipeline, machine or watch.", OR_NULL),
+    FIELD(history_record, model, STR, NONE, "Model", "The model as the user named it.", OR_NULL),
     TIME(history_record, "When the result was produced, UTC."),
-    FIELD(history_record, command, STR, NONE, "Command", "Command line.", .absent = FIELD_NULL),
+    FIELD(history_record, command, STR, NONE, "Command", "Command line.", OR_NULL),
     FIELD(history_record, host, STR, NONE, "Host",
-          "Host name of the machine that produced the result.", .absent = FIELD_NULL),
-    FIELD(history_record, precision, STR, NONE, "Type", "Precision of the runs.",
-          .absent = FIELD_NULL),
-    FIELD(history_record, device, STR, NONE, "Device", "Device that the engine ran on.",
-          .absent = FIELD_NULL),
-    FIELD(history_record, batch, U64, COUNT, "Batch", "Batch size of the values.",
-          .absent = FIELD_NULL_ZERO),
+          "Host name of the machine that produced the result.", OR_NULL),
+    FIELD(history_record, precision, STR, NONE, "Type", "Precision of the runs.", OR_NULL),
+    FIELD(history_record, device, STR, NONE, "Device", "Device that the engine ran on.", OR_NULL),
+    FIELD(history_record, batch, U64, COUNT, "Batch", "Batch size of the values.", NULL_ZERO),
     FIGURE("p50_ms", HISTORY_P50, MS, "P50", "Median latency."),
     FIGURE("p95_ms", HISTORY_P95, MS, "P95", "95th percentile of the latency."),
     FIGURE("mean_ms", HISTORY_MEAN, MS, "Mean", "Mean latency."),
@@ -96,22 +90,19 @@ static const field record_rows[] = {
     FIGURE("parameters", HISTORY_PARAMETERS, AMOUNT, "Parameters", "Parameters of the model."),
     FIELD_VALUES(history_record, STRS, "tags", tags, n_tags, NONE, "Tags of the record."),
     FIELD(history_record, machine, STR, NONE, "Machine", "Name of the machine that stored it.",
-          .absent = FIELD_OMIT),
+          OR_OMIT),
     FIELD(history_record, tool_version, STR, NONE, "Version", "Version of assay that produced it.",
-          .absent = FIELD_OMIT),
-    FIELD(history_record, model_sha256, STR, NONE, NULL, "SHA-256 of the model file.",
-          .absent = FIELD_OMIT),
-    FIELD(history_record, sweep, STR, NONE, "Sweep", "Sweep that the record belongs to.",
-          .absent = FIELD_OMIT),
-    FIELD(history_record, task, I64, NONE, "Task", "Number of the task in the sweep.",
-          .absent = FIELD_OMIT),
+          OR_OMIT),
+    FIELD(history_record, model_sha256, STR, NONE, NULL, "SHA-256 of the model file.", OR_OMIT),
+    FIELD(history_record, sweep, STR, NONE, "Sweep", "Sweep that the record belongs to.", OR_OMIT),
+    FIELD(history_record, task, I64, NONE, "Task", "Number of the task in the sweep.", OR_OMIT),
 };
 static const fields record_fields = FIELDS(history_record, record_rows);
 
 static const field list_rows[] = {
     FIELD(history_list, total, U64, COUNT, "Records", "Matching records, listed or not."),
     FIELD_ITEMS(history_list, LIST, "records", records, n, record_fields, "Records, newest first.",
-                .flags = FIELD_FLAT),
+                ONE_LINE),
 };
 static const fields list_fields = FIELDS(history_list, list_rows);
 const result_kind records_kind = {.schema = "assay.records",
@@ -121,11 +112,9 @@ const result_kind records_kind = {.schema = "assay.records",
                                   .of = &list_fields};
 
 static const field model_rows[] = {
-    FIELD(history_model, model, STR, NONE, "Model", "The model as the user named it.",
-          .absent = FIELD_NULL),
+    FIELD(history_model, model, STR, NONE, "Model", "The model as the user named it.", OR_NULL),
     FIELD(history_model, records, U64, COUNT, "Records", "Records of the model."),
-    FIELD_STRUCT(history_model, "newest", newest, record_fields, "Its newest record.",
-                 .flags = FIELD_FLAT),
+    FIELD_STRUCT(history_model, "newest", newest, record_fields, "Its newest record.", ONE_LINE),
 };
 static const fields model_fields = FIELDS(history_model, model_rows);
 
@@ -149,7 +138,7 @@ static const field point_rows[] = {
     FIELD_AS(history_point, "value", v, NUMBER, NONE, "Value", "The metric's value."),
     FIELD(history_point, change, WORD, NONE, NULL,
           "better or worse where a new level begins; absent elsewhere.", .words = change_words,
-          .absent = FIELD_OMIT),
+          OR_OMIT),
 };
 static const fields point_fields = FIELDS(history_point, point_rows);
 
@@ -161,8 +150,7 @@ static const field change_rows[] = {
     FIELD(history_change, before, F64, NONE, "Before", "Median of the level before it."),
     FIELD(history_change, after, F64, NONE, "After", "Median of the level from it on."),
     FIELD(history_change, ratio, F64, RATIO, "Change",
-          "after divided by before; null when before is 0.", .absent = FIELD_NULL,
-          .flags = FIELD_SIGNED),
+          "after divided by before; null when before is 0.", OR_NULL, .flags = FIELD_SIGNED),
     FIELD(history_change, p, F64, NONE, "Chance",
           "Probability of such a change by chance; 0: the metric is exact."),
     FIELD_AS(history_change, "verdict", worse, EITHER, NONE, NULL, "better or worse.",
@@ -177,10 +165,8 @@ static const field alert_rows[] = {
     FIELD(history_alert, expression, STR, NONE, "Alert", "The expression as given."),
     FIELD(history_alert, verdict, ENUM, NONE, NULL,
           "inconclusive: there is no record to compare with.", .words = alert_words),
-    FIELD(history_alert, value, F64, NONE, "Value", "Value of the newest record.",
-          .absent = FIELD_NULL),
-    FIELD(history_alert, limit, F64, NONE, "Limit", "Value that it was compared with.",
-          .absent = FIELD_NULL),
+    FIELD(history_alert, value, F64, NONE, "Value", "Value of the newest record.", OR_NULL),
+    FIELD(history_alert, limit, F64, NONE, "Limit", "Value that it was compared with.", OR_NULL),
     FIELD(history_alert, window_records, U32, COUNT, NULL,
           "Records that the limit was computed from."),
     FIELD(history_alert, why, STR, NONE, "Why", "Explanation in one sentence."),
@@ -199,20 +185,18 @@ static const field trend_rows[] = {
     FIELD(history_trend, older, U64, COUNT, "Older", "Records beyond the limit."),
     FIELD(history_trend, at_least, BOOL, NONE, NULL,
           "true: left_out and older are lower bounds, because counting stopped at 10000 records.",
-          .absent = FIELD_OMIT_ZERO),
-    FIELD(history_trend, newest, F64, NONE, "Newest", "Value of the newest record.",
-          .absent = FIELD_NULL),
-    FIELD(history_trend, median, F64, NONE, "Median", "Median of the values.",
-          .absent = FIELD_NULL),
-    FIELD(history_trend, mean, F64, NONE, "Mean", "Mean of the values.", .absent = FIELD_NULL),
-    FIELD(history_trend, min, F64, NONE, "Lowest", "Lowest value.", .absent = FIELD_NULL),
-    FIELD(history_trend, max, F64, NONE, "Highest", "Highest value.", .absent = FIELD_NULL),
+          OMIT_ZERO),
+    FIELD(history_trend, newest, F64, NONE, "Newest", "Value of the newest record.", OR_NULL),
+    FIELD(history_trend, median, F64, NONE, "Median", "Median of the values.", OR_NULL),
+    FIELD(history_trend, mean, F64, NONE, "Mean", "Mean of the values.", OR_NULL),
+    FIELD(history_trend, min, F64, NONE, "Lowest", "Lowest value.", OR_NULL),
+    FIELD(history_trend, max, F64, NONE, "Highest", "Highest value.", OR_NULL),
     FIELD_ITEMS(history_trend, LIST, "points", points, n, point_fields, "Records, oldest first.",
-                .flags = FIELD_FLAT),
+                ONE_LINE),
     FIELD_ITEMS(history_trend, LIST, "change_points", changes, n_changes, change_fields,
-                "Where the level changed.", .flags = FIELD_FLAT),
+                "Where the level changed.", ONE_LINE),
     FIELD_ITEMS(history_trend, LIST, "alerts", alerts, n_alerts, alert_fields,
-                "The requested alerts.", .flags = FIELD_FLAT),
+                "The requested alerts.", ONE_LINE),
 };
 static const fields trend_fields = FIELDS(history_trend, trend_rows);
 const result_kind trend_kind = {.schema = "assay.trend",

@@ -31,8 +31,7 @@ static const field phase_rows[] = {
     FIELD(language_phase, arithmetic_intensity, F64, INTENSITY, "FLOPs per byte",
           "FLOPs per byte moved.", .decimals = 1 + 4),
     FIELD_AS(language_phase, "expected_distinct_experts", experts_per_layer, F64, COUNT, NULL,
-             "Distinct experts expected to be chosen in a layer.", .decimals = 1 + 4,
-             .absent = FIELD_OMIT_ZERO),
+             "Distinct experts expected to be chosen in a layer.", .decimals = 1 + 4, OMIT_ZERO),
 };
 static const fields phase_fields = FIELDS(language_phase, phase_rows);
 
@@ -52,8 +51,7 @@ static const field decode_rows[] = {
     RESULT_FIGURE("bytes", decode_bytes, BYTES, "Bytes", "Bytes moved by all steps."),
     FIELD_STRUCT(language_result, "first", first, phase_fields, "The first step."),
     FIELD_STRUCT(language_result, "last", last, phase_fields, "The last step."),
-    FIELD_STRUCT(language_result, "average", average, average_fields, "Average step.",
-                 .flags = FIELD_FLAT),
+    FIELD_STRUCT(language_result, "average", average, average_fields, "Average step.", ONE_LINE),
 };
 static const fields decode_fields = FIELDS_AS(language_result, "language_decode", decode_rows);
 
@@ -62,7 +60,7 @@ static const fields decode_fields = FIELDS_AS(language_result, "language_decode"
 static const field attention_rows[] = {
     FIELD_AS(language_attention, "count", layers, U64, COUNT, "Layers", "Layers of this kind."),
     FIELD(language_attention, window, I64, COUNT, "Window",
-          "Tokens that a layer attends to; null: all.", .absent = FIELD_NULL_ZERO),
+          "Tokens that a layer attends to; null: all.", NULL_ZERO),
     FIELD_AS(language_attention, "elements_per_token", cache_elements, U64, COUNT, NULL,
              "Elements cached per token, of one layer."),
     FIELD_AS(language_attention, "prefill_macs_per_pair", prefill_macs, U64, MACS, NULL,
@@ -83,7 +81,7 @@ static const field cache_rows[] = {
            "Size without sliding windows."),
     RESULT("tokens", tokens, I64, COUNT, "Tokens", "Tokens of a sequence in the end."),
     FIELD_ITEMS(language_result, LIST, "layers", attention, n_attention, attention_fields,
-                "Attention layers by kind.", .size = LANGUAGE_ATTENTIONS, .flags = FIELD_FLAT),
+                "Attention layers by kind.", .size = LANGUAGE_ATTENTIONS, ONE_LINE),
 };
 static const fields cache_fields = FIELDS_AS(language_result, "language_cache", cache_rows);
 
@@ -99,13 +97,12 @@ static const field memory_rows[] = {
            WITH_LIMIT),
     RESULT("fits", fits, BOOL, NONE, "Fits", "Whether it fits.", WITH_LIMIT),
     RESULT("verdict", verdict, WORD, NONE, NULL,
-           "Verdict on the share of the memory given, as of map.", WITH_LIMIT,
-           .absent = FIELD_OMIT),
+           "Verdict on the share of the memory given, as of map.", WITH_LIMIT, OR_OMIT),
     RESULT("largest_context", largest_context, I64, COUNT, "Largest context",
            "Most tokens per sequence at this batch; null: any number where it fits, else none.",
-           WITH_LIMIT, .absent = FIELD_NULL),
+           WITH_LIMIT, OR_NULL),
     RESULT("largest_batch", largest_batch, I64, COUNT, "Largest batch",
-           "Most sequences of this length; null as above.", WITH_LIMIT, .absent = FIELD_NULL),
+           "Most sequences of this length; null as above.", WITH_LIMIT, OR_NULL),
 };
 static const fields memory_fields = FIELDS_AS(language_result, "language_memory", memory_rows);
 
@@ -144,9 +141,8 @@ static const fields form_fields = FIELDS_AS(language_result, "language_forms", f
 
 /* ---- times ---- */
 
-#define DEVICE_TIME(key_, member, kind_, unit_, label_, about_, ...)                            \
-    FIELD_AS(language_device, key_, member, kind_, unit_, label_, about_, .absent = FIELD_OMIT, \
-             __VA_ARGS__)
+#define DEVICE_TIME(key_, member, kind_, unit_, label_, about_, ...) \
+    FIELD_AS(language_device, key_, member, kind_, unit_, label_, about_, OR_OMIT, __VA_ARGS__)
 
 #define USERS_MS(key_, member, label_, about_) \
     FIELD_AS(language_users, key_, member, F64, MS, label_, about_, .decimals = 1 + 4)
@@ -184,22 +180,22 @@ static const field device_rows[] = {
     FIELD(language_device, largest_context, I64, COUNT, "Context",
           "Most tokens per sequence at this batch, 20 % of the memory kept free; null: any number "
           "where it fits, else none.",
-          .absent = FIELD_NULL),
+          OR_NULL),
     FIELD(language_device, largest_batch, I64, COUNT, "Batch",
-          "Most sequences of this length; null as above.", .absent = FIELD_NULL),
+          "Most sequences of this length; null as above.", OR_NULL),
     FIELD(language_device, most_running, I64, COUNT, "Running",
           "Most requests that run at once when prompts are processed one at a time."),
     DEVICE_TIME("precision", precision, WORD, NONE, "Precision", "Peak used for the prediction."),
     DEVICE_TIME("basis", basis, WORD, NONE, NULL,
                 "measured: kernels of this device were; class: coefficients of all devices."),
     DEVICE_TIME("engine", engine, STR, NONE, NULL, "Engine whose rows the interval rests on."),
-    DEVICE_TIME("time_to_first_token_ms", first_token_ms, F64, MS, "First token",
-                "Expected time of the prefill.", .decimals = 1 + 4),
-    DEVICE_TIME("time_to_first_token_low_ms", first_token_low_ms, F64, MS, NULL,
-                "80 % interval, lower end.", .decimals = 1 + 4),
-    DEVICE_TIME("time_to_first_token_high_ms", first_token_high_ms, F64, MS, NULL,
-                "80 % interval, upper end.", .decimals = 1 + 4),
-    DEVICE_TIME("time_to_first_token_limit_ms", first_token_limit_ms, F64, MS, NULL,
+    DEVICE_TIME("ttft_ms", first_token_ms, F64, MS, "First token", "Expected time of the prefill.",
+                .decimals = 1 + 4),
+    DEVICE_TIME("ttft_low_ms", first_token_low_ms, F64, MS, NULL, "80 % interval, lower end.",
+                .decimals = 1 + 4),
+    DEVICE_TIME("ttft_high_ms", first_token_high_ms, F64, MS, NULL, "80 % interval, upper end.",
+                .decimals = 1 + 4),
+    DEVICE_TIME("ttft_limit_ms", first_token_limit_ms, F64, MS, NULL,
                 "Roofline: no kernel is faster.", .decimals = 1 + 4),
     DEVICE_TIME("time_per_token_ms", average_ms, F64, MS, "Per token",
                 "Expected time of a step on average.", .decimals = 1 + 4),
@@ -210,9 +206,9 @@ static const field device_rows[] = {
     DEVICE_TIME("time_per_token_limit_ms", average_limit_ms, F64, MS, NULL,
                 "Roofline: no kernel is faster.", .decimals = 1 + 4),
     FIELD(language_device, imprecise, BOOL, NONE, NULL,
-          "The interval of a step spans more than a factor of two.", .absent = FIELD_OMIT_ZERO),
+          "The interval of a step spans more than a factor of two.", OMIT_ZERO),
     FIELD(language_device, tie, BOOL, NONE, NULL,
-          "The interval of a step overlaps that of the fastest device.", .absent = FIELD_OMIT_ZERO),
+          "The interval of a step overlaps that of the fastest device.", OMIT_ZERO),
     DEVICE_TIME("first_step_ms", first_step_ms, F64, MS, NULL, "Expected time of the first step.",
                 .decimals = 1 + 4),
     DEVICE_TIME("last_step_ms", last_step_ms, F64, MS, NULL, "Expected time of the last step.",
@@ -230,7 +226,7 @@ static const field device_rows[] = {
     DEVICE_TIME("decode_bound", decode_bound, WORD, NONE, "Decode bound",
                 "Limit of a step: compute or memory."),
     FIELD_ITEMS(language_device, LIST, "users", users, n_users, users_fields,
-                "Requests of so many users at once.", .absent = FIELD_OMIT),
+                "Requests of so many users at once.", OR_OMIT),
     FIELD_STRUCT(language_device, "most_users", best, users_fields,
                  "The most users within the objectives.",
                  .when_at = 1 + offsetof(language_device, has_best)),
@@ -239,14 +235,12 @@ static const fields device_fields = FIELDS(language_device, device_rows);
 
 /* ---- sweeps ---- */
 
-#define POINT_TIME(key_, member, unit_, label_, about_)                                      \
-    FIELD_AS(language_point, key_, member, F64, unit_, label_, about_, .absent = FIELD_OMIT, \
-             .decimals = 1 + 4)
+#define POINT_TIME(key_, member, unit_, label_, about_) \
+    FIELD_AS(language_point, key_, member, F64, unit_, label_, about_, OR_OMIT, .decimals = 1 + 4)
 
 static const field point_rows[] = {
     FIELD(language_point, value, I64, COUNT, "Value", "Value of the setting."),
-    FIELD(language_point, device, STR, NONE, "Device", "Short name of the device.",
-          .absent = FIELD_OMIT),
+    FIELD(language_point, device, STR, NONE, "Device", "Short name of the device.", OR_OMIT),
     FIELD(language_point, prompt_tokens, I64, COUNT, "Prompt", "Tokens of a prompt."),
     FIELD(language_point, generate, I64, COUNT, "Generated", "Tokens generated."),
     FIELD(language_point, batch, I64, COUNT, "Batch", "Sequences at a time."),
@@ -257,11 +251,10 @@ static const field point_rows[] = {
     FIELD(language_point, cache_bytes, U64, BYTES, "Cache", "Size of the cache in the end."),
     FIELD(language_point, serve_bytes, U64, BYTES, "Memory", "Memory to serve."),
     FIELD(language_point, verdict, WORD, NONE, "Verdict", "Verdict on the share of the memory.",
-          .absent = FIELD_OMIT),
-    POINT_TIME("time_to_first_token_ms", ttft_ms, MS, "First token",
-               "Expected time of the prefill."),
-    POINT_TIME("time_to_first_token_low_ms", ttft_low_ms, MS, NULL, "80 % interval, lower end."),
-    POINT_TIME("time_to_first_token_high_ms", ttft_high_ms, MS, NULL, "80 % interval, upper end."),
+          OR_OMIT),
+    POINT_TIME("ttft_ms", ttft_ms, MS, "First token", "Expected time of the prefill."),
+    POINT_TIME("ttft_low_ms", ttft_low_ms, MS, NULL, "80 % interval, lower end."),
+    POINT_TIME("ttft_high_ms", ttft_high_ms, MS, NULL, "80 % interval, upper end."),
     POINT_TIME("time_per_token_ms", itl_ms, MS, "Per token", "Expected time of a step on average."),
     POINT_TIME("time_per_token_low_ms", itl_low_ms, MS, NULL, "80 % interval, lower end."),
     POINT_TIME("time_per_token_high_ms", itl_high_ms, MS, NULL, "80 % interval, upper end."),
@@ -279,18 +272,14 @@ static const fields sweep_fields = FIELDS(language_sweep, sweep_rows);
 
 static const field slo_rows[] = {
     FIELD(language_slo, text, STR, NONE, NULL, "The objectives as given."),
-    FIELD(language_slo, ttft_ms, F64, MS, NULL, "Limit of the time to the first token.",
-          .absent = FIELD_OMIT_ZERO),
-    FIELD(language_slo, itl_ms, F64, MS, NULL, "Limit of the time between tokens.",
-          .absent = FIELD_OMIT_ZERO),
-    FIELD(language_slo, latency_ms, F64, MS, NULL, "Limit of the time of a request.",
-          .absent = FIELD_OMIT_ZERO),
+    FIELD(language_slo, ttft_ms, F64, MS, NULL, "Limit of the time to the first token.", OMIT_ZERO),
+    FIELD(language_slo, itl_ms, F64, MS, NULL, "Limit of the time between tokens.", OMIT_ZERO),
+    FIELD(language_slo, latency_ms, F64, MS, NULL, "Limit of the time of a request.", OMIT_ZERO),
 };
-static const fields slo_fields = FIELDS(language_slo, slo_rows,
-                                        .present_at = 1 + offsetof(language_slo, present));
+static const fields slo_fields = FIELDS_IF_PRESENT(language_slo, slo_rows);
 
 static const field measured_rows[] = {
-    FIELD_AS(language_measured, "time_to_first_token_ms", prefill_ms, F64, MS, "First token",
+    FIELD_AS(language_measured, "ttft_ms", prefill_ms, F64, MS, "First token",
              "Time of the prefill.", .decimals = 1 + 4),
     FIELD(language_measured, first_step_ms, F64, MS, NULL, "Time of the first step.",
           .decimals = 1 + 4),
@@ -309,8 +298,7 @@ static const field measured_rows[] = {
     FIELD_AS(language_measured, "decode_tflops_per_second", decode_tflops, F64, NONE, NULL,
              "TFLOPs per second of a step.", .decimals = 1 + 6),
 };
-static const fields measured_fields = FIELDS(
-    language_measured, measured_rows, .present_at = 1 + offsetof(language_measured, present));
+static const fields measured_fields = FIELDS_IF_PRESENT(language_measured, measured_rows);
 
 /* ---- all ---- */
 
@@ -339,14 +327,13 @@ static const field cost_rows[] = {
     FIELD_INLINE("kv_cache", cache_fields, "The cache of keys and values."),
     FIELD_INLINE("memory", memory_fields, "Memory to serve."),
     FIELD_ITEMS(language_result, LIST, "weights", formats, n_formats, format_fields,
-                "Size of the weights by number format.", .size = LANGUAGE_FORMATS,
-                .flags = FIELD_FLAT),
+                "Size of the weights by number format.", .size = LANGUAGE_FORMATS, ONE_LINE),
     FIELD_INLINE("closed_forms", form_fields, "Cost as formulas."),
     FIELD_ITEMS(language_result, LIST, "devices", devices, n_devices, device_fields,
-                "Expected times on devices.", .absent = FIELD_OMIT),
+                "Expected times on devices.", OR_OMIT),
     FIELD_STRUCT(language_result, "slo", slo, slo_fields, "Service level objectives."),
     FIELD_ITEMS(language_result, LIST, "sweeps", sweeps, n_sweeps, sweep_fields,
-                "Cost over a setting, of --sweep.", .absent = FIELD_OMIT),
+                "Cost over a setting, of --sweep.", OR_OMIT),
     FIELD_STRUCT(language_result, "measured", measured, measured_fields, "Times on the engine."),
 };
 static const fields cost_fields = FIELDS_AS(language_result, "language_cost", cost_rows);

@@ -1,8 +1,6 @@
 /* See layer_names.h. */
 #include "profile/layer_names.h"
 
-#include <string.h>
-
 #include "base/text.h"
 #include "profile/time_groups.h"
 

@@ -40,10 +40,9 @@ static const field attentions_rows[] = {
     FIELD(pipeline_attentions, macs, U64, MACS, "MACs", "MACs of both products."),
     FIELD(pipeline_attentions, percent, F64, PERCENT, "Share", "Share of the call's MACs.",
           .decimals = 1 + 4),
-    FIELD_STRUCT(pipeline_attentions, "self", self, attention_fields, "Self-attention.",
-                 .flags = FIELD_FLAT),
+    FIELD_STRUCT(pipeline_attentions, "self", self, attention_fields, "Self-attention.", ONE_LINE),
     FIELD_STRUCT(pipeline_attentions, "cross", cross, attention_fields, "Cross-attention.",
-                 .flags = FIELD_FLAT),
+                 ONE_LINE),
 };
 static const fields attentions_fields = FIELDS(pipeline_attentions, attentions_rows);
 
@@ -52,11 +51,9 @@ static const field component_rows[] = {
     FIELD(pipeline_component, role, ENUM, NONE, NULL, "Role of the component.",
           .words = pipeline_role_words),
     FIELD(pipeline_component, model, STR, NONE, "Model", "Model of the component."),
-    FIELD(pipeline_component, error, STR, NONE, NULL, "Why it could not be counted.",
-          .absent = FIELD_OMIT),
+    FIELD(pipeline_component, error, STR, NONE, NULL, "Why it could not be counted.", OR_OMIT),
     FIELD(pipeline_component, parameters, U64, AMOUNT, "Parameters", "Parameters."),
-    FIELD(pipeline_component, precision, STR, NONE, "Precision", "Type of the weights.",
-          .absent = FIELD_OMIT),
+    FIELD(pipeline_component, precision, STR, NONE, "Precision", "Type of the weights.", OR_OMIT),
     FIELD(pipeline_component, weight_bytes, U64, BYTES, "Weights", "Size of the weights."),
     FIELD(pipeline_component, activations_peak_bytes, U64, BYTES, "Activations",
           "Peak of the activations."),
@@ -71,9 +68,9 @@ static const field component_rows[] = {
     FIELD(pipeline_component, percent, F64, PERCENT, "Share", "Share of the pipeline's MACs.",
           .decimals = 1 + 4),
     FIELD(pipeline_component, time_ms, F64, MS, "Time per call", "Measured time of one call.",
-          .decimals = 1 + 6, .absent = FIELD_OMIT),
+          .decimals = 1 + 6, OR_OMIT),
     FIELD(pipeline_component, tflops_per_second, F64, NONE, "TFLOP/s",
-          "TFLOPs per second of a call.", .decimals = 1 + 6, .absent = FIELD_OMIT),
+          "TFLOPs per second of a call.", .decimals = 1 + 6, OR_OMIT),
     FIELD_STRUCT(pipeline_component, "attention", attention, attentions_fields,
                  "Attention within one call."),
 };
@@ -107,7 +104,7 @@ static const fields point_fields = FIELDS(pipeline_point, point_rows);
 
 #define EXPONENT(key_, member, about_)                                                     \
     FIELD_AS(pipeline_exponents, key_, member, F64, NONE, NULL, about_, .decimals = 1 + 4, \
-             .absent = FIELD_OMIT_ZERO)
+             OMIT_ZERO)
 
 static const field exponent_rows[] = {
     FIELD(pipeline_exponents, of, WORD, NONE, NULL, "Size that the cost depends on."),
@@ -117,15 +114,14 @@ static const field exponent_rows[] = {
     EXPONENT("denoiser_attention", attention, "Exponent of attention's products."),
     EXPONENT("vae", vae, "Exponent of the autoencoder."),
 };
-static const fields exponent_fields = FIELDS(
-    pipeline_exponents, exponent_rows, .present_at = 1 + offsetof(pipeline_exponents, present));
+static const fields exponent_fields = FIELDS_IF_PRESENT(pipeline_exponents, exponent_rows);
 
 static const field sweep_rows[] = {
     FIELD(pipeline_sweep, over, WORD, NONE, "Over", "resolution, steps or guidance."),
     FIELD_ITEMS(pipeline_sweep, LIST, "points", points, n, point_fields, "Points of the sweep.",
-                .size = PIPELINE_POINTS, .flags = FIELD_FLAT),
+                .size = PIPELINE_POINTS, ONE_LINE),
     FIELD_STRUCT(pipeline_sweep, "exponents", exponents, exponent_fields,
-                 "Growth of the cost, fitted in logarithms.", .flags = FIELD_FLAT),
+                 "Growth of the cost, fitted in logarithms.", ONE_LINE),
 };
 static const fields sweep_fields = FIELDS(pipeline_sweep, sweep_rows);
 
@@ -177,8 +173,7 @@ static const field cost_rows[] = {
     FIELD(pipeline_result, guidance_scale, F64, NONE, "Guidance", "Guidance scale."),
     FIELD_AS(pipeline_result, "guidance_distilled", distilled, BOOL, NONE, NULL,
              "Whether guidance is an input of the denoiser, so that one pass is enough."),
-    FIELD(pipeline_result, strength, F64, NONE, "Strength", "Strength, from an image.",
-          .absent = FIELD_OMIT_ZERO),
+    FIELD(pipeline_result, strength, F64, NONE, "Strength", "Strength, from an image.", OMIT_ZERO),
     FIELD(pipeline_result, passes_per_step, U64, COUNT, "Passes per step",
           "Passes of the denoiser per step."),
     FIELD(pipeline_result, prompts, U64, COUNT, "Prompts", "Prompts that are encoded."),
@@ -192,30 +187,30 @@ static const field cost_rows[] = {
                  "Shape of the latents.", .size = 8),
     FIELD_AS(pipeline_result, "inference_time_seconds", inference_time_s, F64, S, "Inference time",
              "Measured time of the batch, from one call of each component.", .decimals = 1 + 6,
-             .absent = FIELD_NULL),
+             OR_NULL),
     FIELD(pipeline_result, inference_time_str, STR, NONE, NULL, "The same as text."),
     FIELD(pipeline_result, tflops_per_second, F64, NONE, "TFLOP/s", "TFLOPs per second.",
-          .decimals = 1 + 6, .absent = FIELD_OMIT),
+          .decimals = 1 + 6, OR_OMIT),
     FIELD_ITEMS(pipeline_result, LIST, "components", components, n_components, component_fields,
                 "Components of the pipeline.", .size = PIPELINE_COMPONENTS),
     FIELD_ITEMS(pipeline_result, LIST, "sweeps", sweeps, n_sweeps, sweep_fields,
-                "Cost over a setting, of --sweep.", .absent = FIELD_OMIT),
+                "Cost over a setting, of --sweep.", OR_OMIT),
     FIELD_ITEMS(pipeline_result, LIST, "warnings", warnings.list.items, warnings.list.n,
-                note_fields, "Warnings about the numbers.", .flags = FIELD_FLAT),
+                note_fields, "Warnings about the numbers.", ONE_LINE),
 };
 static const fields cost_fields = FIELDS_AS(pipeline_result, "pipeline_cost", cost_rows);
 
 static const field pipeline_rows[] = {
     FIELD(pipeline_result, kind, WORD, NONE, NULL, "diffusion; null: nobody knows the model.",
-          .absent = FIELD_NULL),
+          OR_NULL),
     FIELD(pipeline_result, model, STR, NONE, "Model", "The pipeline as the user named it."),
     FIELD_CONCLUSION(pipeline_result),
     FIELD(pipeline_result, enabled, BOOL, NONE, NULL,
           "false: profiling was switched off and nothing follows, or a component is unknown."),
     FIELD(pipeline_result, partial, BOOL, NONE, NULL,
           "Whether a component is not counted. Totals are those of the other components.",
-          .absent = FIELD_OMIT_ZERO),
-    FIELD(pipeline_result, error, STR, NONE, NULL, "What is not counted.", .absent = FIELD_OMIT),
+          OMIT_ZERO),
+    FIELD(pipeline_result, error, STR, NONE, NULL, "What is not counted.", OR_OMIT),
     {.kind = FIELD_SPLICE, .of = &cost_fields, .when_at = 1 + offsetof(pipeline_result, counted)},
 };
 

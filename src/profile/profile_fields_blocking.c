@@ -5,8 +5,7 @@ static const field wait_rows[] = {
     FIELD(profile_wait, layer, STR, NONE, "Layer", "Name of the layer."),
     FIELD(profile_wait, type, STR, NONE, "Type", "Type of its operator."),
     FIELD(profile_wait, waits_for, STR, NONE, "Waits for",
-          "The layer whose result came last; null: only inputs of the model.",
-          .absent = FIELD_NULL),
+          "The layer whose result came last; null: only inputs of the model.", OR_NULL),
     FIELD(profile_wait, time_ms, F64, MS, "Time", "Its measured time."),
     FIELD(profile_wait, ready_ms, F64, MS, "Ready",
           "When its last input was available, since the run began."),
@@ -36,9 +35,8 @@ static const field blocking_rows[] = {
     FIELD(profile_blocking, parallelism, F64, RATIO, "Parallelism",
           "layers_ms over critical_path_ms: the most that running branches in parallel can gain."),
     FIELD_ITEMS(profile_blocking, LIST, "layers", layers, n_layers, wait_fields,
-                "Every timed layer, in the order of the graph.", .flags = FIELD_FLAT),
+                "Every timed layer, in the order of the graph.", ONE_LINE),
     FIELD_ITEMS(profile_blocking, LIST, "threads", threads, n_threads, thread_fields,
-                "Waiting time of each thread.", .absent = FIELD_OMIT, .flags = FIELD_FLAT),
+                "Waiting time of each thread.", OR_OMIT, ONE_LINE),
 };
-const fields blocking_fields = FIELDS(profile_blocking, blocking_rows,
-                                      .present_at = 1 + offsetof(profile_blocking, present));
+const fields blocking_fields = FIELDS_IF_PRESENT(profile_blocking, blocking_rows);

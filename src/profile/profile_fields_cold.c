@@ -22,7 +22,6 @@ static const field cold_rows[] = {
     FIELD(profile_cold, batch, U64, COUNT, "Batch", "Batch size of the first run."),
     FIELD(profile_cold, precision, STR, NONE, "Precision", "Precision of the model."),
     FIELD_ITEMS(profile_cold, LIST, "parts", parts, n_parts, part_fields,
-                "Times of the parts and of their sum.", .flags = FIELD_FLAT),
+                "Times of the parts and of their sum.", ONE_LINE),
 };
-const fields cold_starts_fields = FIELDS(profile_cold, cold_rows,
-                                         .present_at = 1 + offsetof(profile_cold, present));
+const fields cold_starts_fields = FIELDS_IF_PRESENT(profile_cold, cold_rows);

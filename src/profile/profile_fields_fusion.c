@@ -5,29 +5,25 @@ static const field group_rows[] = {
     FIELD(fusion_group, id, U32, COUNT, "Group", "Index of the group.",
           .flags = FIELD_CSV | FIELD_WRITE_ONLY),
     FIELD(fusion_group, kind, STR, NONE, "Kind", "conv-bn-act, attention, ...; alone: its type.",
-          .flags = FIELD_CSV),
-    FIELD_VALUES(fusion_group, STRS, "nodes", nodes, n_nodes, NONE, "Layers, in order.",
-                 .flags = FIELD_CSV),
-    FIELD(fusion_group, flops, U64, FLOPS, "FLOPs", "Their FLOPs.", .flags = FIELD_CSV),
-    FIELD(fusion_group, macs, U64, MACS, "MACs", "Their MACs.", .flags = FIELD_CSV),
-    FIELD(fusion_group, memory, U64, BYTES, "Memory", "Bytes moved layer by layer.",
-          .flags = FIELD_CSV),
+          IN_CSV),
+    FIELD_VALUES(fusion_group, STRS, "nodes", nodes, n_nodes, NONE, "Layers, in order.", IN_CSV),
+    FIELD(fusion_group, flops, U64, FLOPS, "FLOPs", "Their FLOPs.", IN_CSV),
+    FIELD(fusion_group, macs, U64, MACS, "MACs", "Their MACs.", IN_CSV),
+    FIELD(fusion_group, memory, U64, BYTES, "Memory", "Bytes moved layer by layer.", IN_CSV),
     FIELD(fusion_group, boundary_bytes, U64, BYTES, "Boundary",
-          "Bytes that enter and leave the group.", .flags = FIELD_CSV),
+          "Bytes that enter and leave the group.", IN_CSV),
     FIELD(fusion_group, saved_bytes, U64, BYTES, "Saved", "Bytes that fusing saves.",
           .flags = FIELD_WRITE_ONLY),
     FIELD(fusion_group, arithmetic_intensity, F64, INTENSITY, "Intensity",
-          "FLOPs per byte as one kernel.", .absent = FIELD_NULL, .flags = FIELD_CSV),
+          "FLOPs per byte as one kernel.", OR_NULL, IN_CSV),
     FIELD(fusion_group, intensity_before, F64, INTENSITY, "Before",
-          "FLOPs per byte without fusion.", .absent = FIELD_NULL, .flags = FIELD_CSV),
+          "FLOPs per byte without fusion.", OR_NULL, IN_CSV),
     FIELD(fusion_group, launches, U64, COUNT, "Launches", "Kernels per run; 0: views alone.",
-          .flags = FIELD_CSV),
-    FIELD(fusion_group, level, U32, COUNT, "Level", "Groups of a level are independent.",
-          .flags = FIELD_CSV),
-    FIELD(fusion_group, critical, BOOL, NONE, "Critical", "On the critical path.",
-          .flags = FIELD_CSV),
+          IN_CSV),
+    FIELD(fusion_group, level, U32, COUNT, "Level", "Groups of a level are independent.", IN_CSV),
+    FIELD(fusion_group, critical, BOOL, NONE, "Critical", "On the critical path.", IN_CSV),
     FIELD_VALUES(fusion_group, U32S, "depends_on", depends_on, n_depends_on, COUNT,
-                 "Groups it needs.", .flags = FIELD_CSV),
+                 "Groups it needs.", IN_CSV),
 };
 static const fields group_fields = FIELDS(fusion_group, group_rows);
 
@@ -77,12 +73,11 @@ static const field engine_rows[] = {
     FIELD_AS(fusion_engine, "joined_there_only", pairs_engine, U32, COUNT, NULL,
              "Neighbours fused by the engine only."),
     FIELD_ITEMS(fusion_engine, LIST, "reasons", reasons, n_reasons, reason_fields,
-                "Where the two part, most pairs first.", .flags = FIELD_FLAT),
+                "Where the two part, most pairs first.", ONE_LINE),
     FIELD_ITEMS(fusion_engine, LIST, "differences", differences, n_differences, difference_fields,
-                "Differences from the engine.", .flags = FIELD_FLAT),
+                "Differences from the engine.", ONE_LINE),
 };
-static const fields engine_fields = FIELDS(fusion_engine, engine_rows,
-                                           .present_at = 1 + offsetof(fusion_engine, present));
+static const fields engine_fields = FIELDS_IF_PRESENT(fusion_engine, engine_rows);
 
 static const field summary_rows[] = {
     FIELD(profile_fusion, strategy, WORD, NONE, "Strategy", "none, conventional or aggressive."),
@@ -100,9 +95,8 @@ static const field summary_rows[] = {
     FIELD(profile_fusion, bytes_saved, U64, BYTES, "Bytes saved", "Bytes that fusing saves.",
           .flags = FIELD_WRITE_ONLY),
     FIELD(profile_fusion, intensity_before, F64, INTENSITY, NULL, "FLOPs per byte before.",
-          .absent = FIELD_NULL),
-    FIELD(profile_fusion, intensity_after, F64, INTENSITY, NULL, "FLOPs per byte after.",
-          .absent = FIELD_NULL),
+          OR_NULL),
+    FIELD(profile_fusion, intensity_after, F64, INTENSITY, NULL, "FLOPs per byte after.", OR_NULL),
     FIELD(profile_fusion, levels, U32, COUNT, "Levels", "Levels of independent groups."),
     FIELD(profile_fusion, widest_level, U32, COUNT, NULL, "Level with the most groups."),
     FIELD(profile_fusion, widest_groups, U32, COUNT, NULL, "Groups of that level."),
@@ -110,9 +104,9 @@ static const field summary_rows[] = {
     FIELD(profile_fusion, critical_flops, U64, FLOPS, NULL, "Their FLOPs."),
     FIELD(profile_fusion, critical_bytes, U64, BYTES, NULL, "Their bytes."),
     FIELD(profile_fusion, concurrency, F64, RATIO, NULL,
-          "FLOPs of all groups over those of the critical path.", .absent = FIELD_NULL),
+          "FLOPs of all groups over those of the critical path.", OR_NULL),
     FIELD_ITEMS(profile_fusion, LIST, "kinds", kinds, n_kinds, kind_fields,
-                "Groups by kind, most bytes saved first.", .flags = FIELD_FLAT),
+                "Groups by kind, most bytes saved first.", ONE_LINE),
     FIELD_STRUCT(profile_fusion, "engine", engine, engine_fields,
                  "Groups compared with the engine's kernels."),
 };
@@ -120,7 +114,7 @@ static const fields summary_fields = FIELDS_AS(profile_fusion, "fusion", summary
 
 static const field fusion_rows[] = {
     FIELD_ITEMS(profile_fusion, LIST, "groups", groups, n_groups, group_fields,
-                "Groups that may each run as one kernel.", .flags = FIELD_FLAT),
+                "Groups that may each run as one kernel.", ONE_LINE),
     FIELD_INLINE("fusion", summary_fields, "Totals of the groups."),
 };
 

@@ -8,13 +8,14 @@ static const char *const certainty_words[] = {"exact", "assumed", "unknown", "us
 static const char *const value_words[] = {"exact", "assumed", "unknown", NULL};
 
 /* A list of tensors: the codec takes the layer itself. */
-#define TENSORS(key_, codec_, about_)                                                           \
-    {                                                                                           \
-        .key = key_, .kind = FIELD_CODEC, .codec = &codec_, .about = about_, .flags = FIELD_CSV \
+#define TENSORS(key_, codec_, about_)                                                     \
+    {                                                                                     \
+        .key = key_, .kind = FIELD_CODEC, .codec = &codec_, .about = FIELD_ABOUT(about_), \
+        .flags = FIELD_CSV                                                                \
     }
 
 #define LAYER_COST(key_, member_, unit_, about_) \
-    FIELD_AS(profile_ops, key_, member_, U64, unit_, NULL, about_, .absent = FIELD_OMIT_ZERO)
+    FIELD_AS(profile_ops, key_, member_, U64, unit_, NULL, about_, OMIT_ZERO)
 static const field layer_cost_rows[] = {
     LAYER_COST("mac", mac, MACS, "Multiply-accumulates."),
     LAYER_COST("add", add, COUNT, "Additions."),
@@ -29,11 +30,11 @@ static const field layer_cost_rows[] = {
 static const fields layer_cost_fields = FIELDS_AS(profile_ops, "layer_cost", layer_cost_rows);
 
 static const field layer_rows[] = {
-    FIELD(profile_layer, name, STR, NONE, "Layer", "Name of the layer.", .flags = FIELD_CSV),
-    FIELD(profile_layer, type, STR, NONE, "Type", "Family of its operator.", .flags = FIELD_CSV),
+    FIELD(profile_layer, name, STR, NONE, "Layer", "Name of the layer.", IN_CSV),
+    FIELD(profile_layer, type, STR, NONE, "Type", "Family of its operator.", IN_CSV),
     FIELD(profile_layer, op, STR, NONE, "Operator", "ONNX name; domain::Name outside ai.onnx.",
-          .flags = FIELD_CSV),
-    FIELD(profile_layer, module, STR, NONE, "Module", "Module it belongs to.", .flags = FIELD_CSV),
+          IN_CSV),
+    FIELD(profile_layer, module, STR, NONE, "Module", "Module it belongs to.", IN_CSV),
     TENSORS("inputs", layer_inputs_codec, "Names of its inputs."),
     TENSORS("outputs", layer_outputs_codec, "Names of its outputs."),
     TENSORS("input_shapes", layer_input_shapes_codec, "Shapes of its inputs."),
@@ -42,52 +43,45 @@ static const field layer_rows[] = {
     {.key = "attributes",
      .kind = FIELD_CODEC,
      .codec = &attributes_codec,
-     .absent = FIELD_OMIT,
+     OR_OMIT,
      .about = "Attributes that are not at the operator's default, and small constant inputs."},
-    FIELD(profile_layer, parameters, U64, AMOUNT, "Parameters", "Its parameters.",
-          .flags = FIELD_CSV),
-    FIELD(profile_layer, flops, U64, FLOPS, "FLOPs", "FLOPs by the chosen convention.",
-          .flags = FIELD_CSV),
-    FIELD(profile_layer, macs, U64, MACS, "MACs", "Multiply-accumulates.", .flags = FIELD_CSV),
+    FIELD(profile_layer, parameters, U64, AMOUNT, "Parameters", "Its parameters.", IN_CSV),
+    FIELD(profile_layer, flops, U64, FLOPS, "FLOPs", "FLOPs by the chosen convention.", IN_CSV),
+    FIELD(profile_layer, macs, U64, MACS, "MACs", "Multiply-accumulates.", IN_CSV),
     FIELD_STRUCT(profile_layer, "cost", ops, layer_cost_fields,
-                 "Operations by kind; a kind without any is omitted.", .flags = FIELD_FLAT),
-    FIELD(profile_layer, memory, U64, BYTES, "Memory", "Bytes it moves.", .flags = FIELD_CSV),
-    FIELD(profile_layer, weight_bytes, U64, BYTES, "Weights", "Bytes of weights it reads.",
-          .flags = FIELD_CSV),
-    FIELD(profile_layer, read_bytes, U64, BYTES, "Read", "Bytes of activations it reads.",
-          .flags = FIELD_CSV),
-    FIELD(profile_layer, written_bytes, U64, BYTES, "Written", "Bytes it writes.",
-          .flags = FIELD_CSV),
+                 "Operations by kind; a kind without any is omitted.", ONE_LINE),
+    FIELD(profile_layer, memory, U64, BYTES, "Memory", "Bytes it moves.", IN_CSV),
+    FIELD(profile_layer, weight_bytes, U64, BYTES, "Weights", "Bytes of weights it reads.", IN_CSV),
+    FIELD(profile_layer, read_bytes, U64, BYTES, "Read", "Bytes of activations it reads.", IN_CSV),
+    FIELD(profile_layer, written_bytes, U64, BYTES, "Written", "Bytes it writes.", IN_CSV),
     FIELD(profile_layer, arithmetic_intensity, F64, INTENSITY, "Intensity", "FLOPs per byte.",
-          .flags = FIELD_CSV),
+          IN_CSV),
     FIELD_AS(profile_layer, "bottleneck", compute_bound, EITHER, NONE, "Bottleneck",
-             "compute-bound or memory-bound.", .words = bound_words, .flags = FIELD_CSV),
+             "compute-bound or memory-bound.", .words = bound_words, IN_CSV),
     FIELD(profile_layer, band, WORD, NONE, "Band",
-          "strong-compute, compute, balanced or memory, by arithmetic intensity.",
-          .flags = FIELD_CSV),
+          "strong-compute, compute, balanced or memory, by arithmetic intensity.", IN_CSV),
     FIELD(profile_layer, certainty, ENUM, NONE, "Certainty", "Certainty of the values.",
-          .words = certainty_words, .flags = FIELD_CSV),
-    FIELD(profile_layer, times, U64, COUNT, "Times", "Executions in one run of the model.",
-          .flags = FIELD_CSV),
+          .words = certainty_words, IN_CSV),
+    FIELD(profile_layer, times, U64, COUNT, "Times", "Executions in one run of the model.", IN_CSV),
     FIELD(profile_layer, live_bytes, U64, BYTES, "Live", "Live activations during the layer.",
-          .flags = FIELD_CSV),
+          IN_CSV),
     FIELD(profile_layer, backward_flops, U64, FLOPS, "Backward FLOPs", "FLOPs of its gradient.",
-          .when_at = 1 + offsetof(profile_layer, with_training), .flags = FIELD_CSV),
+          .when_at = 1 + offsetof(profile_layer, with_training), IN_CSV),
     FIELD(profile_layer, backward_macs, U64, MACS, "Backward MACs", "MACs of its gradient.",
-          .when_at = 1 + offsetof(profile_layer, with_training), .flags = FIELD_CSV),
+          .when_at = 1 + offsetof(profile_layer, with_training), IN_CSV),
     FIELD(profile_layer, saved_bytes, U64, BYTES, "Saved", "Activations kept for its gradient.",
-          .when_at = 1 + offsetof(profile_layer, with_training), .flags = FIELD_CSV),
+          .when_at = 1 + offsetof(profile_layer, with_training), IN_CSV),
     FIELD(profile_layer, time_ms, F64, MS, "Time", "Measured time in one run of the model.",
-          .absent = FIELD_OMIT, .flags = FIELD_CSV),
-    FIELD(profile_layer, time_std_ms, F64, MS, "Time ±", "Its standard deviation.",
-          .absent = FIELD_OMIT, .flags = FIELD_CSV),
-    FIELD(profile_layer, gflops_per_s, F64, GFLOPS_PER_S, "GFLOP/s", "Achieved rate.",
-          .absent = FIELD_OMIT, .flags = FIELD_CSV),
-    FIELD(profile_layer, gbytes_per_s, F64, GBYTES_PER_S, "GB/s", "Achieved bandwidth.",
-          .absent = FIELD_OMIT, .flags = FIELD_CSV),
+          OR_OMIT, IN_CSV),
+    FIELD(profile_layer, time_std_ms, F64, MS, "Time ±", "Its standard deviation.", OR_OMIT,
+          IN_CSV),
+    FIELD(profile_layer, gflops_per_s, F64, GFLOPS_PER_S, "GFLOP/s", "Achieved rate.", OR_OMIT,
+          IN_CSV),
+    FIELD(profile_layer, gbytes_per_s, F64, GBYTES_PER_S, "GB/s", "Achieved bandwidth.", OR_OMIT,
+          IN_CSV),
     FIELD(profile_layer, percent_of_roof, F64, PERCENT, "Of roof",
           "Lowest possible time on this machine's ceilings, as a share of the measured time.",
-          .absent = FIELD_OMIT, .flags = FIELD_CSV),
+          OR_OMIT, IN_CSV),
 };
 static const profile_layer layer_start = {.times = 1,
                                           .time_ms = NAN,
@@ -118,13 +112,13 @@ FINISH_WORD(finish_value, profile_tensor, kind, "tensor")
 
 static const field value_rows[] = {
     FIELD(profile_tensor, dtype, CODEC, NONE, "Type", "Element type.", .codec = &dtype_codec,
-          .absent = FIELD_NULL),
+          OR_NULL),
     FIELD(profile_tensor, shape, CODEC, NONE, "Shape", "Dimensions; null where unknown.",
-          .codec = &shape_codec, .absent = FIELD_NULL),
+          .codec = &shape_codec, OR_NULL),
     FIELD(profile_tensor, kind, CODEC, NONE, NULL, "sequence, optional or map; else a tensor.",
-          .codec = &tensor_kind_codec, .absent = FIELD_OMIT),
+          .codec = &tensor_kind_codec, OR_OMIT),
     FIELD(profile_tensor, certainty, WORD, NONE, "Certainty", "exact, assumed or unknown.",
-          .words = value_words, .absent = FIELD_OMIT),
+          .words = value_words, OR_OMIT),
 };
 static const profile_tensor value_start = {.shape = {.rank = -1}};
 const fields value_fields = FIELDS_AS(profile_tensor, "value", value_rows, .start = &value_start,
@@ -161,8 +155,7 @@ static const field event_rows[] = {
           "allocate, reuse (in place), alias (a view) or free."),
     FIELD(profile_event, node, STR, NONE, "Layer", "The layer of the step."),
     FIELD(profile_event, value, STR, NONE, "Value", "Tensor that is allocated, shared or freed."),
-    FIELD(profile_event, of, STR, NONE, "Of", "Value whose buffer is shared.",
-          .absent = FIELD_NULL),
+    FIELD(profile_event, of, STR, NONE, "Of", "Value whose buffer is shared.", OR_NULL),
     FIELD(profile_event, bytes, U64, BYTES, "Size", "Its size."),
     FIELD(profile_event, slot, U32, COUNT, "Slot", "Index in slots."),
     FIELD(profile_event, offset, U64, BYTES, "Offset", "Where it lies in the block."),
@@ -176,7 +169,7 @@ static const field snapshot_rows[] = {
     FIELD(profile_snapshot, node, STR, NONE, "Layer", "The layer that runs."),
     FIELD(profile_snapshot, live_bytes, U64, BYTES, "Live", "Live bytes during the layer."),
     FIELD_ITEMS(profile_snapshot, LIST, "values", values, n_values, witness_fields,
-                "Live tensors, largest first.", .flags = FIELD_FLAT),
+                "Live tensors, largest first.", ONE_LINE),
     FIELD_AS(profile_snapshot, "values_left_out", left_out, U64, COUNT, NULL,
              "Smaller values that are not listed."),
 };
@@ -194,21 +187,19 @@ static const field memory_plan_rows[] = {
           "Size of a block that holds all activations at fixed offsets."),
     FIELD(profile_memory_plan, fragmentation, F64, RATIO, "Fragmentation",
           "Share of the block that is idle at the peak."),
-    FIELD(profile_memory_plan, peak_node, STR, NONE, "Peak at", "Layer at the peak.",
-          .absent = FIELD_NULL),
+    FIELD(profile_memory_plan, peak_node, STR, NONE, "Peak at", "Layer at the peak.", OR_NULL),
     FIELD(profile_memory_plan, kv_cache, WORD, NONE, "KV cache",
-          "Whether the peak includes the cache of a decoder: included or excluded.",
-          .absent = FIELD_OMIT),
+          "Whether the peak includes the cache of a decoder: included or excluded.", OR_OMIT),
     FIELD_ITEMS(profile_memory_plan, LIST, "witnesses", witnesses, n_witnesses, witness_fields,
-                "Live tensors at the peak, largest first.", .flags = FIELD_FLAT),
+                "Live tensors at the peak, largest first.", ONE_LINE),
     FIELD_ITEMS(profile_memory_plan, LIST, "timeline", timeline, n_timeline, moment_fields,
-                "Live activations after each layer.", .flags = FIELD_FLAT),
+                "Live activations after each layer.", ONE_LINE),
     FIELD_ITEMS(profile_memory_plan, LIST, "slots", slots, n_slots, slot_fields,
-                "Offsets in the block, with --verbose.", .absent = FIELD_OMIT, .flags = FIELD_FLAT),
+                "Offsets in the block, with --verbose.", OR_OMIT, ONE_LINE),
     FIELD_ITEMS(profile_memory_plan, LIST, "events", events, n_events, event_fields,
-                "Allocations and frees in order.", .absent = FIELD_OMIT, .flags = FIELD_FLAT),
+                "Allocations and frees in order.", OR_OMIT, ONE_LINE),
     FIELD_ITEMS(profile_memory_plan, LIST, "snapshots", snapshots, n_snapshots, snapshot_fields,
-                "Live tensors at selected layers.", .absent = FIELD_OMIT),
+                "Live tensors at selected layers.", OR_OMIT),
 };
 const fields memory_plan_fields = FIELDS(profile_memory_plan, memory_plan_rows);
 
@@ -237,16 +228,15 @@ static const field training_rows[] = {
     FIELD(profile_training, saved_activation_bytes, U64, BYTES, "Saved activations",
           "Activations kept for the backward pass."),
     FIELD_ITEMS(profile_training, LIST, "optimizers", optimizers, n_optimizers, optimizer_fields,
-                "Memory by optimizer.", .size = 5, .flags = FIELD_FLAT),
+                "Memory by optimizer.", .size = 5, ONE_LINE),
 };
-const fields training_fields = FIELDS(profile_training, training_rows,
-                                      .present_at = 1 + offsetof(profile_training, present));
+const fields training_fields = FIELDS_IF_PRESENT(profile_training, training_rows);
 
 static const field weight_rows[] = {
     FIELD(profile_weight, name, STR, NONE, "Tensor", "Its name."),
     FIELD(profile_weight, dtype, STR, NONE, "Type", "Element type, as the file names it."),
     FIELD(profile_weight, shape, CODEC, NONE, "Shape", "Its dimensions.", .codec = &shape_codec,
-          .absent = FIELD_NULL),
+          OR_NULL),
     FIELD(profile_weight, elements, U64, AMOUNT, "Elements", "Its elements."),
     FIELD(profile_weight, bytes, U64, BYTES, "Size", "Its size."),
 };
@@ -267,11 +257,10 @@ static const field inventory_rows[] = {
     FIELD(profile_inventory, training_elements, U64, AMOUNT, "Training elements",
           "Of those, what only training needs: the state of an optimizer, averaged copies."),
     FIELD_ITEMS(profile_inventory, MAP, "by_dtype", dtypes, n_dtypes, weights_by_dtype_fields,
-                "Elements and bytes by element type.", .flags = FIELD_FLAT),
+                "Elements and bytes by element type.", ONE_LINE),
     FIELD_ITEMS(profile_inventory, LIST, "files", files, n_files, file_fields,
-                "The files that hold them.", .flags = FIELD_FLAT),
+                "The files that hold them.", ONE_LINE),
     FIELD_ITEMS(profile_inventory, LIST, "largest", largest, n_largest, weight_fields,
-                "The largest tensors.", .flags = FIELD_FLAT),
+                "The largest tensors.", ONE_LINE),
 };
-const fields inventory_fields = FIELDS(profile_inventory, inventory_rows,
-                                       .present_at = 1 + offsetof(profile_inventory, present));
+const fields inventory_fields = FIELDS_IF_PRESENT(profile_inventory, inventory_rows);

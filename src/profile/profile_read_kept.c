@@ -64,13 +64,12 @@ static void add_size(kept *k, profile_tensor *list, str name, const int64_t *dim
         .name = name, .kind = "tensor", .shape = {.rank = dims ? rank : 0, .dims = dims}};
 }
 
-#define KEPT(key_, member, kind_) \
-    FIELD_AS(kept, key_, member, kind_, NONE, NULL, NULL, .absent = FIELD_OMIT_ZERO)
+#define KEPT(key_, member, kind_) FIELD_AS(kept, key_, member, kind_, NONE, NULL, NULL, OMIT_ZERO)
 
 /* ---- pipelines ---- */
 
 static const field times_rows[] = {
-    FIELD_AS(kept, "total_seconds", seconds, F64, S, NULL, NULL, .absent = FIELD_OMIT),
+    FIELD_AS(kept, "total_seconds", seconds, F64, S, NULL, NULL, OR_OMIT),
 };
 static const fields times_fields = FIELDS_AS(kept, "times", times_rows);
 
@@ -89,7 +88,7 @@ static const field pipeline_rows[] = {
     KEPT("generate", generate, I64),
     KEPT("guidance_scale", guidance_scale, F64),
     KEPT("strength", strength, F64),
-    FIELD_AS(kept, "inference_time_seconds", seconds, F64, S, NULL, NULL, .absent = FIELD_OMIT),
+    FIELD_AS(kept, "inference_time_seconds", seconds, F64, S, NULL, NULL, OR_OMIT),
     KEPT("weight_dtype", p.precision, STR),
     FIELD_INLINE("measured", times_fields, NULL),
 };
@@ -125,7 +124,7 @@ static bool finish_pipeline(arena *a, kept *k)
 /* ---- machines ---- */
 
 static const field figure_rows[] = {
-    FIELD_AS(kept_rate, "value", per_second, F64, NONE, NULL, NULL, .absent = FIELD_OMIT_ZERO),
+    FIELD_AS(kept_rate, "value", per_second, F64, NONE, NULL, NULL, OMIT_ZERO),
 };
 static const fields figure_fields = FIELDS_AS(kept_rate, "figure", figure_rows);
 static const field rate_rows[] = {
@@ -192,8 +191,7 @@ static assay_status read_totals(str text, const char *shown, const struct kept_k
 {
     kept *k = ARENA_NEW(a, kept);
     profile *p = ARENA_NEW(a, profile);
-    if (!k || !p)
-        return err_no_memory(err);
+    TRY_MEMORY(k && p, err);
     TRY(fields_parse(text, shown, as->of, k, a, err));
     k->p.arena = a;
     k->p.kind = as->name;
@@ -214,8 +212,7 @@ static assay_status read_load(str text, const char *shown, arena *a, profile **o
                               assay_error *err)
 {
     load_result *r = ARENA_NEW(a, load_result);
-    if (!r)
-        return err_no_memory(err);
+    TRY_MEMORY(r, err);
     TRY(result_read_as(&load_kind, text, shown, a, r, err));
     *out = load_as_profile(r, a);
     return *out ? ASSAY_OK : err_no_memory(err);

@@ -35,7 +35,7 @@ static const fields size_fields = FIELDS(scaling_size, size_rows, .bare = true,
                                          .key_at = offsetof(scaling_size, axis));
 
 #define FIGURE(key_, index_, unit_, label_, about_) \
-    FIELD_AS(scaling_point, key_, figures[index_], U64, unit_, label_, about_, .absent = FIELD_OMIT)
+    FIELD_AS(scaling_point, key_, figures[index_], U64, unit_, label_, about_, OR_OMIT)
 
 static const field point_rows[] = {
     FIELD_ITEMS(scaling_point, MAP, "sizes", sizes, n_sizes, size_fields, "Size of each axis."),
@@ -49,7 +49,7 @@ static const field point_rows[] = {
     FIGURE("training_bytes", SCALING_TRAINING, BYTES, "Training",
            "Memory of a training step with AdamW."),
     FIELD(scaling_point, refused, STR, NONE, "Refused", "Why the model does not accept the sizes.",
-          .absent = FIELD_OMIT),
+          OR_OMIT),
 };
 static const fields point_fields = FIELDS(scaling_point, point_rows);
 
@@ -79,9 +79,8 @@ static const fields power_fields = FIELDS(scaling_power, power_rows, .bare = tru
 static const field term_rows[] = {
     FIELD(scaling_term, coefficient, F64, NONE, NULL, "Coefficient of the term."),
     FIELD(scaling_term, numerator, I64, NONE, NULL, "The same as a fraction, of an exact form.",
-          .absent = FIELD_OMIT),
-    FIELD(scaling_term, denominator, I64, NONE, NULL, "Denominator of the fraction.",
-          .absent = FIELD_OMIT),
+          OR_OMIT),
+    FIELD(scaling_term, denominator, I64, NONE, NULL, "Denominator of the fraction.", OR_OMIT),
     FIELD_ITEMS(scaling_term, MAP, "powers", powers, n_powers, power_fields, "Power of each axis."),
 };
 static const fields term_fields = FIELDS(scaling_term, term_rows);
@@ -89,18 +88,18 @@ static const fields term_fields = FIELDS(scaling_term, term_rows);
 static const field form_rows[] = {
     FIELD(scaling_form, title, STR, NONE, "Metric", "Display name of the metric."),
     FIELD(scaling_form, form, STR, NONE, "Closed form", "The form as text; null: none was found.",
-          .absent = FIELD_NULL),
+          OR_NULL),
     FIELD(scaling_form, exact, BOOL, NONE, "Exact",
           "Whether it equals the count at every multiple of the granules that was tried."),
     FIELD(scaling_form, checked, U32, COUNT, NULL,
           "Evaluations that verify the form; those that it was fitted to are excluded."),
     FIELD(scaling_form, error_percent, F64, PERCENT, NULL, "Largest relative error."),
     FIELD_STRUCT(scaling_form, "between_multiples", between, between_fields,
-                 "The same at sizes that are no multiple of a granule.", .flags = FIELD_FLAT),
+                 "The same at sizes that are no multiple of a granule.", ONE_LINE),
     FIELD_ITEMS(scaling_form, MAP, "exponents", exponents, n_exponents, exponent_fields,
-                "Growth along each axis as size^exponent.", .flags = FIELD_FLAT),
+                "Growth along each axis as size^exponent.", ONE_LINE),
     FIELD_ITEMS(scaling_form, LIST, "terms", terms, n_terms, term_fields,
-                "Terms of the form, highest powers first.", .flags = FIELD_FLAT),
+                "Terms of the form, highest powers first.", ONE_LINE),
 };
 static const fields form_fields = FIELDS(scaling_form, form_rows,
                                          .key_at = offsetof(scaling_form, metric));
@@ -122,14 +121,13 @@ static const field answer_rows[] = {
     FIELD(scaling_answer, outcome, ENUM, NONE, NULL,
           "none: no size tried keeps the limit; always: all of them do.",
           .words = scaling_outcome_words),
-    FIELD(scaling_answer, value, F64, NONE, "Answer", "The size; null: there is none.",
-          .absent = FIELD_NULL),
+    FIELD(scaling_answer, value, F64, NONE, "Answer", "The size; null: there is none.", OR_NULL),
     FIELD(scaling_answer, tried, F64, NONE, NULL, "The size, or the last one tried."),
     FIELD(scaling_answer, figure, U64, NONE, NULL, "Value of the metric."),
     FIELD(scaling_answer, next, F64, NONE, NULL, "The nearest size that breaks the limit.",
-          .absent = FIELD_NULL),
+          OR_NULL),
     FIELD(scaling_answer, next_figure, U64, NONE, NULL,
-          "Value of the metric; null: the model does not accept that size.", .absent = FIELD_NULL),
+          "Value of the metric; null: the model does not accept that size.", OR_NULL),
     FIELD_AS(scaling_answer, "outside_range", outside, BOOL, NONE, NULL,
              "Whether the answer is outside of the range given."),
 };
@@ -138,21 +136,18 @@ static const fields answer_fields = FIELDS(scaling_answer, answer_rows);
 static const field scaling_rows[] = {
     FIELD(scaling, model, STR, NONE, "Model", "The model as the user named it."),
     FIELD_CONCLUSION(scaling),
-    FIELD(scaling, precision, STR, NONE, "Precision", "Type that bytes were counted at.",
-          .absent = FIELD_OMIT),
+    FIELD(scaling, precision, STR, NONE, "Precision", "Type that bytes were counted at.", OR_OMIT),
     FIELD(scaling, kv_cache, WORD, NONE, NULL,
-          "How a language model's cache was counted; mixed where evaluations differ.",
-          .absent = FIELD_OMIT),
+          "How a language model's cache was counted; mixed where evaluations differ.", OR_OMIT),
     FIELD(scaling, evaluations, U64, COUNT, "Evaluations", "Evaluations of the model."),
     FIELD_AS(scaling, "evaluations_with_assumptions", assumed, U64, COUNT, NULL,
              "Evaluations with assumed or unknown items."),
     FIELD_ITEMS(scaling, LIST, "axes", axes, n_axes, axis_fields, "Sizes that were varied.",
-                .flags = FIELD_FLAT),
-    FIELD_ITEMS(scaling, LIST, "points", points, n_points, point_fields, "The grid.",
-                .flags = FIELD_FLAT),
+                ONE_LINE),
+    FIELD_ITEMS(scaling, LIST, "points", points, n_points, point_fields, "The grid.", ONE_LINE),
     FIELD_ITEMS(scaling, MAP, "forms", forms, n_forms, form_fields, "Closed form of each metric."),
     FIELD_ITEMS(scaling, LIST, "answers", answers, n_answers, answer_fields, "Answers to --solve.",
-                .flags = FIELD_FLAT),
+                ONE_LINE),
 };
 static const fields scaling_fields = FIELDS(scaling, scaling_rows);
 const result_kind scaling_kind = {.schema = "assay.scaling",

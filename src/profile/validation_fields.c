@@ -20,20 +20,17 @@ static const field recorded_rows[] = {
     FIELD(validation_recorded, difference, I64, AMOUNT, "Difference",
           "Count by the convention minus the count of the tool."),
 };
-static const fields recorded_fields = FIELDS(
-    validation_recorded, recorded_rows, .present_at = 1 + offsetof(validation_recorded, present));
+static const fields recorded_fields = FIELDS_IF_PRESENT(validation_recorded, recorded_rows);
 
 static const field live_rows[] = {
-    FIELD(validation_live, count, U64, AMOUNT, "Count", "Count of the tool.", .absent = FIELD_OMIT),
+    FIELD(validation_live, count, U64, AMOUNT, "Count", "Count of the tool.", OR_OMIT),
     FIELD(validation_live, version, STR, NONE, "Version", "Versions of the tool.",
           .when_at = 1 + offsetof(validation_live, answered)),
     FIELD(validation_live, equal, BOOL, NONE, NULL, "Whether the lens gives the same.",
           .when_at = 1 + offsetof(validation_live, answered)),
-    FIELD(validation_live, error, STR, NONE, "Error", "Why there is no answer.",
-          .absent = FIELD_OMIT),
+    FIELD(validation_live, error, STR, NONE, "Error", "Why there is no answer.", OR_OMIT),
 };
-static const fields live_fields = FIELDS(validation_live, live_rows,
-                                         .present_at = 1 + offsetof(validation_live, present));
+static const fields live_fields = FIELDS_IF_PRESENT(validation_live, live_rows);
 
 static const field model_rows[] = {
     FIELD(validation_row, model, STR, NONE, "Model", "The model as the user named it."),
@@ -52,20 +49,18 @@ static const field model_rows[] = {
     FIELD(validation_row, assumed, U64, COUNT, "Assumed", "Operators with assumed sizes."),
     FIELD(validation_row, unknown, U64, COUNT, "Unknown", "Operators that neither count includes."),
     FIELD_STRUCT(validation_row, "recorded", recorded, recorded_fields,
-                 "Recorded count of the tool; null: none.", .absent = FIELD_NULL,
-                 .flags = FIELD_FLAT),
+                 "Recorded count of the tool; null: none.", OR_NULL, ONE_LINE),
     FIELD_STRUCT(validation_row, "live", live, live_fields,
-                 "Count of the tool when run with --live.", .flags = FIELD_FLAT),
+                 "Count of the tool when run with --live.", ONE_LINE),
     FIELD_ITEMS(validation_row, LIST, "operators", types, n_types, type_fields,
-                "Operator types with different counts, largest difference first.",
-                .flags = FIELD_FLAT),
+                "Operator types with different counts, largest difference first.", ONE_LINE),
 };
 static const fields model_fields = FIELDS(validation_row, model_rows);
 
 static const field validation_rows[] = {
     FIELD_CONCLUSION(validation),
     FIELD(validation, tolerance_percent, F64, PERCENT, "Tolerance",
-          "Differences below this, of either sign, are acceptable.", .absent = FIELD_OMIT),
+          "Differences below this, of either sign, are acceptable.", OR_OMIT),
     FIELD_ITEMS(validation, LIST, "models", rows.items, rows.n, model_fields,
                 "One item per tool and model."),
 };

@@ -309,8 +309,7 @@ assay_status report_trace(const profile *p, const report_options *o, sbuf *out, 
 {
     tracing t = {.p = p, .us = memory_alloc(sizeof *t.us * ((size_t)p->n_layers + 1))};
     (void)o;
-    if (!t.us)
-        return err_no_memory(err);
+    TRY_MEMORY(t.us, err);
     choose_times(&t);
     json_begin(&t.w, out, 1);
     json_object(&t.w);

@@ -288,6 +288,11 @@ typedef struct view_kind {
     .title = (title_), .remark = (remark_), .in = (in_), .when = (when_)
 #define VIEW_TABLE(title_, path_, columns_) \
     .title = (title_), .path = (path_), VIEW_COLUMNS(columns_)
+/* A line and the columns that few have: VIEW_LINE(text, conditions, tone, ...). */
+#define VIEW_LINE(text_, when_, tone_, ...)                                 \
+    {                                                                       \
+        .text = (text_), .when = (when_), .tone = TONE_##tone_, __VA_ARGS__ \
+    }
 #define VIEW_SECTIONS(list) .sections = (list), .n_sections = sizeof(list) / sizeof *(list)
 #define VIEW_CSV(list)      .csv = (list), .n_csv = sizeof(list) / sizeof *(list)
 #define VIEW_FACT(name_, value_, note_, when_, ...)                                         \

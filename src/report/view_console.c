@@ -1,5 +1,4 @@
 /* Prints a view on the console. Sections marked `beside` are placed next to the following one on a wide terminal. */
-#include <string.h>
 
 #include "base/text.h"
 #include "report/console.h"

@@ -323,8 +323,7 @@ assay_status view_make(const result_kind *kind, const void *data, const report_o
         return err_fail(err, ASSAY_ERR_UNSUPPORTED, "%s has no view", kind->what);
     if (k->prepare)
         data = k->prepare(data, a);
-    if (!data)
-        return err_no_memory(err);
+    TRY_MEMORY(data, err);
     *out = (view){
         .a = a, .o = o, .root = fields_root(kind->of, data), .kind = k, .what = kind->what};
     fill_view(out);

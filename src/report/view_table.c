@@ -1,7 +1,6 @@
 /* Tables of a view: a list of the result as rows and columns; see view.h. */
 #include <stdlib.h>
 
-#include "base/text.h"
 #include "report/console.h"
 #include "report/view.h"
 #include "report/view_units.h"

@@ -49,14 +49,9 @@ static const view_table_row capacity_tables[] = {
     {.path = "plans", VIEW_COLUMNS(language_columns), .when = "+generate"},
 };
 static const view_line_row capacity_lines[] = {
-    {.each = "plans",
-     .when = "+why,+^generate",
-     .text = "{source:text} on {device:text}: {why:text}.",
-     .tone = TONE_DIM},
-    {.each = "plans",
-     .when = "+why,!^generate",
-     .text = "Batch {batch:text}: {why:text}.",
-     .tone = TONE_DIM},
+    VIEW_LINE("{source:text} on {device:text}: {why:text}.", "+why,+^generate", DIM,
+              .each = "plans"),
+    VIEW_LINE("Batch {batch:text}: {why:text}.", "+why,!^generate", DIM, .each = "plans"),
 };
 
 static void say_capacity(view *v)
@@ -68,12 +63,12 @@ static void say_capacity(view *v)
 
 static const view_section_row capacity_sections[] = {
     {.first = true, VIEW_FACTS(capacity_facts)},
-    {.title = "Configurations",
-     .remark = "{?+generate:expected times of a request}|times are means of a request; most/s is "
-               "of one machine",
-     .first = true,
-     VIEW_TABLES(capacity_tables),
-     VIEW_LINES(capacity_lines)},
+    {VIEW_SECTION(
+         "Configurations",
+         "{?+generate:expected times of a request}|times are means of a request; most/s is "
+         "of one machine",
+         NULL, NULL),
+     .first = true, VIEW_TABLES(capacity_tables), VIEW_LINES(capacity_lines)},
 };
 
 static const view_column csv_columns[] = {
@@ -106,7 +101,7 @@ static const view_csv_row capacity_csv[] = {{"plans", "plans", VIEW_COLUMNS(csv_
 
 const view_kind capacity_view = {
     .of = &capacity_kind,
-    .title = "{model:text} · {target_requests_per_second:whole} requests/s",
+    .title = "{model:text} · {target_requests_per_second:whole request}/s",
     .under = "[{prompt_tokens:whole prompt token} · {generate:text} generated · ][{slo:text} · ]"
              "[{limit_name:text} within {latency_limit_ms:ms} · ]{headroom:share} of each machine "
              "kept free",

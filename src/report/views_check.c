@@ -53,9 +53,8 @@ static const view_table_row baseline_tables[] = {
     {.path = "checks", VIEW_COLUMNS(baseline_columns), .mark = "verdict", .order = order_baseline},
 };
 static const view_line_row why_lines[] = {
-    {.each = "checks",
-     .when = "+why,verdict!=not checked/$verbose",
-     .text = "{title:text}: {why:text}."},
+    VIEW_LINE("{title:text}: {why:text}.", "+why,verdict!=not checked/$verbose", PLAIN,
+              .each = "checks"),
 };
 
 /* ---- what moved ---- */
@@ -74,14 +73,10 @@ static const view_table_row moved_tables[] = {
      .more = "--top N or --verbose shows them."},
 };
 static const view_line_row moved_lines[] = {
-    {.each = "moved",
-     .when = "+attributes",
-     .text = "{layer:name}: {attributes:text}",
-     .tone = TONE_DIM,
-     .limit = VIEW_TOP},
-    {.when = "layers_moved>moved.@count",
-     .text = "{layers_moved:whole layer} differ in all; `assay compare` lists them.",
-     .tone = TONE_DIM},
+    VIEW_LINE("{layer:name}: {attributes:text}", "+attributes", DIM, .each = "moved",
+              .limit = VIEW_TOP),
+    VIEW_LINE("{layers_moved:whole layer} differ in all; `assay compare` lists them.",
+              "layers_moved>moved.@count", DIM),
 };
 
 static const view_column type_columns[] = {
@@ -122,10 +117,8 @@ static const view_section_row check_sections[] = {
     {.title = "Limits", .first = true, VIEW_TABLES(limit_tables)},
     {.title = "Against the baseline", .first = true, VIEW_TABLES(baseline_tables)},
     {VIEW_LINES(why_lines)},
-    {.title = "Layers that differ",
-     .remark = "what each layer adds to the totals",
-     VIEW_TABLES(moved_tables),
-     VIEW_LINES(moved_lines)},
+    {VIEW_SECTION("Layers that differ", "what each layer adds to the totals", NULL, NULL),
+     VIEW_TABLES(moved_tables), VIEW_LINES(moved_lines)},
     {.title = "Differences by operator type", VIEW_TABLES(type_tables)},
 };
 

@@ -151,9 +151,9 @@ static void add_rates(view *v)
 }
 
 static const view_line_row place_lines[] = {
-    {.text = "Times are expectations of the default runtime of each device. "
-             "`assay map MODEL` shows precisions, batches and layers of one model.",
-     .tone = TONE_DIM},
+    VIEW_LINE("Times are expectations of the default runtime of each device. "
+              "`assay map MODEL` shows precisions, batches and layers of one model.",
+              NULL, DIM),
 };
 
 /* ---- a budget ---- */
@@ -204,9 +204,8 @@ static void add_budget(view *v)
 static const view_line_row budget_lines[] = {
     {.text = "No model is known to fit.", .when = "budget.fits=0", .tone = TONE_FAIR},
     {.each = "budget.ranking", .when = "+why", .text = "{label:text}: {why:text}."},
-    {.text = "Memory is planned where it was not measured: weights and activations.",
-     .when = "budget.planned=true",
-     .tone = TONE_DIM},
+    VIEW_LINE("Memory is planned where it was not measured: weights and activations.",
+              "budget.planned=true", DIM),
 };
 
 /* ---- times ---- */
@@ -298,9 +297,8 @@ static void add_types_by_model(view *v)
 }
 
 static const view_line_row type_lines[] = {
-    {.text = "{types.@count:whole type} of operators; --verbose shows all.",
-     .when = "types.@count>8,!$verbose",
-     .tone = TONE_DIM},
+    VIEW_LINE("{types.@count:whole type} of operators; --verbose shows all.",
+              "types.@count>8,!$verbose", DIM),
 };
 
 /* ---- layers of two ---- */
@@ -319,11 +317,7 @@ static const view_table_row change_tables[] = {
      .more = "--top N or --verbose shows them."},
 };
 static const view_line_row change_lines[] = {
-    {.each = "layers",
-     .when = "+changes",
-     .text = "{name:name}: {changes:text}",
-     .tone = TONE_DIM,
-     .limit = VIEW_TOP},
+    VIEW_LINE("{name:name}: {changes:text}", "+changes", DIM, .each = "layers", .limit = VIEW_TOP),
     {.when = "same_layers,!layers", .text = "None: the two models are equal.", .tone = TONE_GOOD},
 };
 
@@ -376,77 +370,50 @@ static void begin_comparison(view *v)
     for (uint32_t i = 0; i < list.n; i++) {
         field_value model = fields_item(&list, i);
         if (view_holds(v, &model, "+assumed/+unknown"))
-            view_add_banner(
-                v, TONE_FAIR,
-                view_text(v, &model,
-                          "{label:text}: of {operators:whole} operators {assumed:whole} "
-                          "assumed, {unknown:whole} unknown and not counted."));
+            view_add_banner(v, TONE_FAIR,
+                            view_text(v, &model,
+                                      "{label:text}: of {operators:whole operator} {assumed:whole} "
+                                      "assumed, {unknown:whole} unknown and not counted."));
     }
 }
 
 #define PEAK(n) "models." #n ".activations_peak_bytes"
 
 static const view_section_row comparison_sections[] = {
-    {.title = "Budget",
-     .remark = "models that fit first, highest use first",
-     .when = "budget",
-     .first = true,
-     .build = add_budget,
-     VIEW_LINES(budget_lines)},
-    {.title = "Latency by device",
-     .remark = "of the smallest batch, at the fastest precision that fits",
-     .when = "placements",
-     .first = true,
-     .build = add_latencies},
-    {.title = "Intervals by device",
-     .remark = "80 % of models are within; no kernel is faster than the limit",
-     .when = "placements",
+    {VIEW_SECTION("Budget", "models that fit first, highest use first", NULL, "budget"),
+     .first = true, .build = add_budget, VIEW_LINES(budget_lines)},
+    {VIEW_SECTION("Latency by device", "of the smallest batch, at the fastest precision that fits",
+                  NULL, "placements"),
+     .first = true, .build = add_latencies},
+    {VIEW_SECTION("Intervals by device",
+                  "80 % of models are within; no kernel is faster than the limit", NULL,
+                  "placements"),
      .build = add_intervals},
-    {.title = "Samples/s by device",
-     .remark = "the most of the listed batches, and at which",
-     .when = "placements",
-     .build = add_rates,
-     VIEW_LINES(place_lines)},
-    {.title = "Totals",
-     .remark = "ratios are to the first",
-     .when = FEW,
-     .first = true,
+    {VIEW_SECTION("Samples/s by device", "the most of the listed batches, and at which", NULL,
+                  "placements"),
+     .build = add_rates, VIEW_LINES(place_lines)},
+    {VIEW_SECTION("Totals", "ratios are to the first", NULL, FEW), .first = true,
      VIEW_TABLES(total_tables)},
-    {.title = "Totals",
-     .remark = "the ratio is of FLOPs, to the first",
-     .when = MANY,
-     .first = true,
+    {VIEW_SECTION("Totals", "the ratio is of FLOPs, to the first", NULL, MANY), .first = true,
      VIEW_TABLES(model_tables)},
-    {.title = "Measured",
-     .remark = "turn by turn in one process; time over that of the first",
-     .when = "measured,measured.@last.interleaved=true",
-     .first = true,
-     VIEW_TABLES(timing_tables),
-     VIEW_LINES(timing_lines)},
-    {.title = "Measured",
-     .remark = "by the runs that were saved; time over that of the first",
-     .when = "measured,measured.@last.interleaved=false",
-     .first = true,
-     VIEW_TABLES(timing_tables),
-     VIEW_LINES(timing_lines)},
-    {.title = "FLOPs by operator type",
-     .remark = "and how many operators",
-     .when = FEW ",!placements",
+    {VIEW_SECTION("Measured", "turn by turn in one process; time over that of the first", NULL,
+                  "measured,measured.@last.interleaved=true"),
+     .first = true, VIEW_TABLES(timing_tables), VIEW_LINES(timing_lines)},
+    {VIEW_SECTION("Measured", "by the runs that were saved; time over that of the first", NULL,
+                  "measured,measured.@last.interleaved=false"),
+     .first = true, VIEW_TABLES(timing_tables), VIEW_LINES(timing_lines)},
+    {VIEW_SECTION("FLOPs by operator type", "and how many operators", NULL, FEW ",!placements"),
      .build = add_types},
-    {.title = "FLOPs by operator type",
-     .when = MANY ",!placements",
-     .build = add_types_by_model,
-     VIEW_LINES(type_lines)},
-    {.title = "Layers behind the difference",
-     .remark = "{same_layers:whole} are the same, {renamed_layers:whole} more but for the name",
-     .when = "same_layers,!placements",
-     VIEW_TABLES(change_tables),
-     VIEW_LINES(change_lines)},
-    {.title = "Activation peak by layer",
-     .when = PEAK(0) ">" PEAK(1) "/" PEAK(1) ">" PEAK(0) ",!placements",
+    {VIEW_SECTION("FLOPs by operator type", NULL, NULL, MANY ",!placements"),
+     .build = add_types_by_model, VIEW_LINES(type_lines)},
+    {VIEW_SECTION("Layers behind the difference",
+                  "{same_layers:whole} are the same, {renamed_layers:whole} more but for the name",
+                  NULL, "same_layers,!placements"),
+     VIEW_TABLES(change_tables), VIEW_LINES(change_lines)},
+    {VIEW_SECTION("Activation peak by layer", NULL, NULL,
+                  PEAK(0) ">" PEAK(1) "/" PEAK(1) ">" PEAK(0) ",!placements"),
      VIEW_TABLES(peak_tables)},
-    {.title = "Time by layer",
-     .remark = "measured; single layers are not checked",
+    {VIEW_SECTION("Time by layer", "measured; single layers are not checked", NULL, NULL),
      VIEW_TABLES(time_tables)},
 };
 

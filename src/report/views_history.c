@@ -22,9 +22,8 @@ static const view_table_row records_tables[] = {
     {.path = "records", VIEW_COLUMNS(records_columns), .limit = ALL_ROWS},
 };
 static const view_line_row records_lines[] = {
-    {.text = "{records.@count:whole} of {total:whole record} shown; --limit N shows more.",
-     .when = "total>records.@count",
-     .tone = TONE_DIM},
+    VIEW_LINE("{records.@count:whole} of {total:whole record} shown; --limit N shows more.",
+              "total>records.@count", DIM),
 };
 static const view_section_row records_sections[] = {
     {.first = true, VIEW_TABLES(records_tables), VIEW_LINES(records_lines)},
@@ -116,13 +115,10 @@ static const view_fact_row trend_facts[] = {
     VIEW_FACT("Highest", "{max:exact}", NULL, "max"),
 };
 static const view_line_row trend_lines[] = {
-    {.text = "{left_out:whole record} with another setup left out; --all includes them.",
-     .when = "+left_out",
-     .tone = TONE_DIM},
+    VIEW_LINE("{left_out:whole record} with another setup left out; --all includes them.",
+              "+left_out", DIM),
     {.text = "{older:whole older record} not examined.", .when = "+older", .tone = TONE_DIM},
-    {.text = "Counts stop at 10000 records: there may be more.",
-     .when = "+at_least",
-     .tone = TONE_DIM},
+    VIEW_LINE("Counts stop at 10000 records: there may be more.", "+at_least", DIM),
 };
 static const view_column change_columns[] = {
     VIEW_NUMBER("From record", "{id:text}"),
@@ -137,10 +133,8 @@ static const view_table_row change_tables[] = {
     {.path = "change_points", VIEW_COLUMNS(change_columns), .mark = "verdict"},
 };
 static const view_line_row alert_lines[] = {
-    {.text = "{expression:text}: {why:text}",
-     .each = "alerts",
-     .limit = ALL_ROWS,
-     .mark = "verdict"},
+    VIEW_LINE("{expression:text}: {why:text}", NULL, PLAIN, .each = "alerts", .limit = ALL_ROWS,
+              .mark = "verdict"),
 };
 static const view_column point_columns[] = {
     VIEW_NUMBER("Record", "{id:text}"),

@@ -67,7 +67,7 @@ static void put_step_interval(const view *v, sbuf *b, const field_value *row)
 const view_column language_device_columns[LANGUAGE_DEVICE_COLUMNS] = {
     VIEW_TEXT("Device", "{name:text}"),
     VIEW_TEXT("At", "{precision:text}|no peak", .drop = 16, .tone = TONE_DIM),
-    VIEW_NUMBER("First token", "{time_to_first_token_ms:ms}"),
+    VIEW_NUMBER("First token", "{ttft_ms:ms}"),
     VIEW_NUMBER("Per token", "{time_per_token_ms:ms}"),
     VIEW_NUMBER("80 % within", NULL, .put = put_step_interval, .tone = TONE_DIM),
     VIEW_NUMBER("Limit", "[{time_per_token_limit_ms:ms}]", .drop = 10, .tone = TONE_DIM),
@@ -85,10 +85,9 @@ static const view_table_row device_tables[] = {
     {.path = "devices", VIEW_COLUMNS(language_device_columns)},
 };
 static const view_line_row device_lines[] = {
-    {.text = "Limit: the roofline, no kernel is faster. Batch and context: the most with 20 % of "
-             "the memory free. Tokens/s are of the whole batch.",
-     .when = "+devices",
-     .tone = TONE_DIM},
+    VIEW_LINE("Limit: the roofline, no kernel is faster. Batch and context: the most with 20 % of "
+              "the memory free. Tokens/s are of the whole batch.",
+              "+devices", DIM),
 };
 
 /* ---- users and sweeps ---- */
@@ -130,15 +129,14 @@ static const view_table_row users_tables[] = {
     {VIEW_TABLE("Users on {name:text}", "users", users_columns), .each = "devices"},
 };
 static const view_line_row users_lines[] = {
-    {.text = "{name:text}: {most_users.users:whole user} within {^slo.text:text}, "
-             "{most_users.tokens_per_second:fixed1} tokens/s, "
-             "{most_users.requests_per_second:fixed3} requests/s. At most {most_running:whole} run "
-             "at once.",
-     .each = "devices",
-     .when = "+most_users.users"},
-    {.text = "{name:text}: not even one user is within {^slo.text:text}.",
-     .each = "devices",
-     .when = "+users,!most_users,+^slo.text"},
+    VIEW_LINE(
+        "{name:text}: {most_users.users:whole user} within {^slo.text:text}, "
+        "{most_users.tokens_per_second:fixed1} tokens/s, "
+        "{most_users.requests_per_second:fixed3} requests/s. At most {most_running:whole} run "
+        "at once.",
+        "+most_users.users", PLAIN, .each = "devices"),
+    VIEW_LINE("{name:text}: not even one user is within {^slo.text:text}.",
+              "+users,!most_users,+^slo.text", PLAIN, .each = "devices"),
 };
 
 static const view_column sweep_columns[] = {
@@ -149,7 +147,7 @@ static const view_column sweep_columns[] = {
     VIEW_NUMBER("Cache", "{cache_bytes:bytes}", .drop = 9),
     VIEW_NUMBER("Memory", "{serve_bytes:bytes}"),
     VIEW_TEXT("Verdict", "[{verdict:text}]"),
-    VIEW_NUMBER("First token", "{time_to_first_token_ms:ms}", .when = "devices"),
+    VIEW_NUMBER("First token", "{ttft_ms:ms}", .when = "devices"),
     VIEW_NUMBER("Per token", "{time_per_token_ms:ms}", .when = "devices"),
     VIEW_NUMBER("80 % within", NULL, .put = put_step_of_point, .when = "devices", .drop = 12,
                 .tone = TONE_DIM),
@@ -159,10 +157,10 @@ static const view_table_row sweep_tables[] = {
     {VIEW_TABLE("Sweep over {over:text}", "points", sweep_columns), .each = "sweeps"},
 };
 static const view_fact_row measured_facts[] = {
-    VIEW_FACT("First token", "{measured.time_to_first_token_ms:ms}",
+    VIEW_FACT("First token", "{measured.ttft_ms:ms}",
               "{measured.prefill_tokens_per_second:fixed1} tokens/s · "
               "{measured.prefill_tflops_per_second:fixed3} TFLOP/s",
-              "measured.time_to_first_token_ms"),
+              "measured.ttft_ms"),
     VIEW_FACT("Per token", "{measured.time_per_token_ms:ms}",
               "{measured.tokens_per_second:fixed1} tokens/s · "
               "{measured.decode_tflops_per_second:fixed3} TFLOP/s",
@@ -190,10 +188,8 @@ static const view_fact_row memory_facts[] = {
               "sequences of this length", "memory.limit_bytes"),
 };
 static const view_line_row window_lines[] = {
-    {.text = "{count:whole layer} see {window:whole token} at most.",
-     .each = "kv_cache.layers",
-     .when = "+window",
-     .tone = TONE_DIM},
+    VIEW_LINE("{count:whole layer} see {window:whole token} at most.", "+window", DIM,
+              .each = "kv_cache.layers"),
 };
 static const view_column format_columns[] = {
     VIEW_TEXT("Format", "{format:text}"),
@@ -214,39 +210,29 @@ static const view_fact_row form_facts[] = {
     VIEW_FACT("Cache bytes", NULL, "{closed_forms.cache_bytes:text}", "closed_forms.cache_bytes"),
 };
 static const view_line_row form_lines[] = {
-    {.text = "Attention costs more than the linear layers from "
-             "{closed_forms.attention_exceeds_linear_at:whole} tokens on "
-             "({closed_forms.attention_exceeds_linear_at_causal:whole} counting only what a causal "
-             "mask leaves).",
-     .when = "+closed_forms.attention_exceeds_linear_at",
-     .tone = TONE_DIM},
+    VIEW_LINE(
+        "Attention costs more than the linear layers from "
+        "{closed_forms.attention_exceeds_linear_at:whole} tokens on "
+        "({closed_forms.attention_exceeds_linear_at_causal:whole} counting only what a causal "
+        "mask leaves).",
+        "+closed_forms.attention_exceeds_linear_at", DIM),
 };
 
 static const view_section_row language_sections[] = {
     {.first = true, VIEW_LINES(off_lines)},
     {.first = true, VIEW_FACTS(cost_facts)},
     {.title = "Prefill and decode", .first = true, .build = build_phases},
-    {.title = "On devices",
-     .remark = "expected times of a server ({devices.0.engine:text})",
-     .first = true,
-     VIEW_TABLES(device_tables),
-     VIEW_LINES(device_lines)},
+    {VIEW_SECTION("On devices", "expected times of a server ({devices.0.engine:text})", NULL, NULL),
+     .first = true, VIEW_TABLES(device_tables), VIEW_LINES(device_lines)},
     {.first = true, VIEW_TABLES(users_tables), VIEW_LINES(users_lines)},
     {.first = true, VIEW_TABLES(sweep_tables)},
-    {.title = "Measured",
-     .remark = "on this machine's engine, float32, random weights",
-     .first = true,
-     VIEW_FACTS(measured_facts)},
-    {.title = "Memory to serve",
-     .first = true,
-     .beside = true,
-     VIEW_FACTS(memory_facts),
-     VIEW_LINES(window_lines)},
+    {VIEW_SECTION("Measured", "on this machine's engine, float32, random weights", NULL, NULL),
+     .first = true, VIEW_FACTS(measured_facts)},
+    {VIEW_SECTION("Memory to serve", NULL, NULL, NULL), .first = true, .beside = true,
+     VIEW_FACTS(memory_facts), VIEW_LINES(window_lines)},
     {.title = "Weights by number format", VIEW_TABLES(format_tables)},
-    {.title = "Closed forms",
-     .remark = "{closed_forms.variables:text}",
-     VIEW_FACTS(form_facts),
-     VIEW_LINES(form_lines)},
+    {VIEW_SECTION("Closed forms", "{closed_forms.variables:text}", NULL, NULL),
+     VIEW_FACTS(form_facts), VIEW_LINES(form_lines)},
 };
 
 const view_column language_csv_columns[LANGUAGE_CSV_COLUMNS] = {

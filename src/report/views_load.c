@@ -16,14 +16,15 @@ static const view_fact_row summary_facts[] = {
               "requests/s within {slo.text:text}, {slo.good_share:share} of all", "slo"),
     VIEW_FACT("Error rate", "{error_rate:share}", NULL, "+failed"),
     VIEW_FACT("Network", "{network.received_bytes:bytes} in",
-              "{network.sent_bytes:bytes} out, {network.received_bytes_per_second} and "
-              "{network.sent_bytes_per_second}",
+              "{network.sent_bytes:bytes} out, {network.received_bytes_per_second:bytes}/s and "
+              "{network.sent_bytes_per_second:bytes}/s",
               "+requests"),
-    VIEW_FACT("Client", "{client.cpu_percent:percent}",
-              "of a core, {client.connections:whole connection}, {client.in_flight_most:whole} "
-              "requests in flight at most[, sends late by {client.send_delay_p50_us} "
-              "(P99 {client.send_delay_p99_us})]",
-              "client.cpu_percent"),
+    VIEW_FACT(
+        "Client", "{client.cpu_percent:percent}",
+        "of a core, {client.connections:whole connection}, {client.in_flight_most:whole request} "
+        "in flight at most[, sends late by {client.send_delay_p50_us} "
+        "(P99 {client.send_delay_p99_us})]",
+        "client.cpu_percent"),
 };
 
 /* ---- latency, time to first token, gaps: one row each ---- */
@@ -102,9 +103,8 @@ static const view_fact_row curve_facts[] = {
               "requests/s of any step", "curve_summary.saturation_requests_per_second"),
 };
 static const view_line_row curve_lines[] = {
-    {.text = "The server was never saturated: the curve has no end. Use a longer --duration.",
-     .when = "curve_summary,curve_summary.complete=false",
-     .tone = TONE_FAIR},
+    VIEW_LINE("The server was never saturated: the curve has no end. Use a longer --duration.",
+              "curve_summary,curve_summary.complete=false", FAIR),
 };
 
 /* ---- SLO, errors, server ---- */
@@ -176,25 +176,14 @@ static void say_load(view *v)
 
 static const view_section_row load_sections[] = {
     {.first = true, VIEW_FACTS(summary_facts)},
-    {.title = "Latency",
-     .remark = "from when a request was due",
-     .when = "+requests",
-     .first = true,
+    {VIEW_SECTION("Latency", "from when a request was due", NULL, "+requests"), .first = true,
      .build = add_times},
     {.title = "SLO", .when = "slo,settings.mode!=curve", .first = true, VIEW_TABLES(slo_tables)},
-    {.title = "Curve",
-     .remark = "rates offered, lowest first",
-     .when = "+curve",
-     .first = true,
-     VIEW_FACTS(curve_facts),
-     VIEW_TABLES(curve_tables),
-     VIEW_LINES(curve_lines)},
+    {VIEW_SECTION("Curve", "rates offered, lowest first", NULL, "+curve"), .first = true,
+     VIEW_FACTS(curve_facts), VIEW_TABLES(curve_tables), VIEW_LINES(curve_lines)},
     {.title = "Errors", .when = "+errors", .first = true, VIEW_TABLES(error_tables)},
     {.when = "+error_causes", VIEW_TABLES(cause_tables)},
-    {.title = "Server",
-     .when = "server",
-     .first = true,
-     VIEW_FACTS(server_facts),
+    {VIEW_SECTION("Server", NULL, NULL, "server"), .first = true, VIEW_FACTS(server_facts),
      VIEW_SPARKS(server_sparks)},
     {.title = "Over time", .when = "++timeline", VIEW_SPARKS(moment_sparks)},
     {.when = "++timeline,$verbose", VIEW_TABLES(moment_tables)},

@@ -5,9 +5,7 @@
 /* ---- what the system reports ---- */
 
 static const view_line_row quick_lines[] = {
-    {.text = "Measured with --quick: the ceilings are less certain.",
-     .when = "+quick",
-     .tone = TONE_FAIR},
+    VIEW_LINE("Measured with --quick: the ceilings are less certain.", "+quick", FAIR),
 };
 static const view_fact_row topology_facts[] = {
     VIEW_FACT(
@@ -74,11 +72,11 @@ static void build_bandwidth(view *v)
 }
 
 static const view_line_row ceiling_lines[] = {
-    {.text = "A ceiling is the best of short samples taken in turn; of L3 and DRAM, which others "
-             "share, it is their 90th percentile. Spread is the distance of the samples' quartiles "
-             "relative to their median.",
-     .when = "+compute/+bandwidth",
-     .tone = TONE_DIM},
+    VIEW_LINE(
+        "A ceiling is the best of short samples taken in turn; of L3 and DRAM, which others "
+        "share, it is their 90th percentile. Spread is the distance of the samples' quartiles "
+        "relative to their median.",
+        "+compute/+bandwidth", DIM),
 };
 static const view_column curve_columns[] = {VIEW_NUMBER("Working set", "{set_bytes:bytes}"),
                                             VIEW_NUMBER("Read", "{read:per-s}"),
@@ -106,6 +104,9 @@ static const view_fact_row engine_facts[] = {
               "+calibration.present"),
     VIEW_FACT("80 % interval", "{calibration.interval_low..calibration.interval_high:fixed2}",
               "times the prediction, of models left out", "+calibration.present"),
+    VIEW_FACT("Drift", "{calibration.drift:fixed2}",
+              "slowest over fastest tenth of the reference runs; times are corrected for it",
+              "+calibration.drift"),
 };
 static const view_line_row engine_lines[] = {
     {.text = "The device `this` (--hardware this) uses these values.", .tone = TONE_DIM},
@@ -116,16 +117,12 @@ static const view_section_row machine_sections[] = {
     {VIEW_FACTS(topology_facts)},
     {.title = "Caches", .first = true, .beside = true, VIEW_TABLES(cache_tables)},
     {.title = "Engine", .first = true, VIEW_FACTS(engine_facts), VIEW_LINES(engine_lines)},
-    {.title = "Arithmetic",
-     .remark = "operations per second; a multiply-add is two",
-     .beside = true,
-     .build = build_compute},
-    {.title = "Bandwidth",
-     .remark = "bytes per second, as the program sees them",
+    {VIEW_SECTION("Arithmetic", "operations per second; a multiply-add is two", NULL, NULL),
+     .beside = true, .build = build_compute},
+    {VIEW_SECTION("Bandwidth", "bytes per second, as the program sees them", NULL, NULL),
      .build = build_bandwidth},
     {VIEW_LINES(ceiling_lines)},
-    {.title = "By working set",
-     .remark = "one thread, bytes per second",
+    {VIEW_SECTION("By working set", "one thread, bytes per second", NULL, NULL),
      VIEW_TABLES(curve_tables)},
 };
 static const view_csv_row machine_csv[] = {

@@ -34,9 +34,8 @@ static const view_fact_row diffusion_facts[] = {
               "+total_params/!partial"),
 };
 static const view_line_row untimed_lines[] = {
-    {.text = "Inference time is not measured; --measure runs the components.",
-     .when = "+enabled,!inference_time_seconds",
-     .tone = TONE_DIM},
+    VIEW_LINE("Inference time is not measured; --measure runs the components.",
+              "+enabled,!inference_time_seconds", DIM),
 };
 
 static const view_column component_columns[] = {
@@ -131,30 +130,24 @@ static const view_table_row sweep_tables[] = {
     {VIEW_TABLE("Sweep over {over:text}", "points", sweep_columns), .each = "sweeps"},
 };
 static const view_line_row sweep_lines[] = {
-    {.text = "Total and Denoiser are relative to the first point.",
-     .when = "+sweeps",
-     .tone = TONE_DIM},
-    {.text = "Cost grows as {exponents.of:text} to the power of: total {exponents.total:fixed2}"
-             "[, denoiser {exponents.denoiser:fixed2}][ (linear and convolutions "
-             "{exponents.denoiser_linear:fixed2}, attention {exponents.denoiser_attention:fixed2})]"
-             "[, VAE {exponents.vae:fixed2}].",
-     .each = "sweeps",
-     .when = "exponents.total",
-     .tone = TONE_DIM},
+    VIEW_LINE("Total and Denoiser are relative to the first point.", "+sweeps", DIM),
+    VIEW_LINE(
+        "Cost grows as {exponents.of:text} to the power of: total {exponents.total:fixed2}"
+        "[, denoiser {exponents.denoiser:fixed2}][ (linear and convolutions "
+        "{exponents.denoiser_linear:fixed2}, attention {exponents.denoiser_attention:fixed2})]"
+        "[, VAE {exponents.vae:fixed2}].",
+        "exponents.total", DIM, .each = "sweeps"),
 };
 
 static const view_section_row diffusion_sections[] = {
     {.first = true, VIEW_LINES(off_lines)},
     {.first = true, VIEW_FACTS(diffusion_facts), VIEW_LINES(untimed_lines)},
     {.title = "Components", .first = true, VIEW_TABLES(component_tables)},
-    {.title = "Measured",
-     .remark = "one call of each component, times its calls",
-     .when = "inference_time_seconds",
-     .first = true,
-     VIEW_FACTS(measured_facts),
-     VIEW_TABLES(time_tables)},
-    {.title = "Attention in one call",
-     .remark = "MACs, softmax elements; share: QKᵀ and AV of the call",
+    {VIEW_SECTION("Measured", "one call of each component, times its calls", NULL,
+                  "inference_time_seconds"),
+     .first = true, VIEW_FACTS(measured_facts), VIEW_TABLES(time_tables)},
+    {VIEW_SECTION("Attention in one call", "MACs, softmax elements; share: QKᵀ and AV of the call",
+                  NULL, NULL),
      .build = build_attention},
     {VIEW_TABLES(sweep_tables), VIEW_LINES(sweep_lines)},
 };
@@ -244,9 +237,7 @@ static void build_side_devices(view *v)
 
 static const view_section_row pipelines_sections[] = {
     {.title = "Side by side", .first = true, VIEW_TABLES(side_tables)},
-    {.title = "On devices",
-     .remark = "expected times of a server",
-     .first = true,
+    {VIEW_SECTION("On devices", "expected times of a server", NULL, NULL), .first = true,
      .build = build_side_devices},
 };
 static const view_csv_row pipelines_csv[] = {

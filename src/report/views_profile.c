@@ -135,31 +135,31 @@ static const view_fact_row bound_facts[] = {
               .bar = "bottlenecks.memory_bound_percent"),
 };
 static const view_line_row bound_lines[] = {
-    {.text = "Most FLOPs are in compute-bound layers. They benefit from more FLOPs per second: "
-             "higher clocks, more cores, wider vector units, a lower precision.",
-     .when = "bottlenecks.limit,bottlenecks.limit=compute"},
-    {.text =
-         "About half of the FLOPs are limited by compute and half by memory bandwidth. Consider "
-         "the layers, not the total.",
-     .when = "bottlenecks.limit,bottlenecks.limit=both"},
-    {.text = "Most FLOPs are in memory-bound layers. They benefit from bandwidth (HBM, caches), "
-             "smaller types (fp16, int8) and fusion with their neighbours. A larger batch reuses "
-             "the weights.",
-     .when = "bottlenecks.limit,bottlenecks.limit=memory"},
-    {.text = "Most layers are small and only move data. Fusion removes their memory traffic.",
-     .when = "+bottlenecks.many_small"},
-    {.text = "Convolutions are {bottlenecks.family_percent:percent0} of the FLOPs. The model "
-             "benefits from a high peak of FLOPs per second, from int8, and from fusing "
-             "normalization and activation into the convolutions.",
-     .when = "bottlenecks.family,bottlenecks.family=convolution"},
-    {.text = "Matrix products are {bottlenecks.family_percent:percent0} of the FLOPs. Long "
-             "sequences and large batches are limited by compute. Decoding one token reads every "
-             "weight for little arithmetic and is limited by bandwidth; batching helps.",
-     .when = "bottlenecks.family,bottlenecks.family=matmul"},
-    {.text = "The threshold is a convention. For a device, it is the peak divided by the "
-             "bandwidth: about 16 for an EPYC 9654 in fp32, 153 for an A100 80 GB in fp16. Set it "
-             "with --threshold N.",
-     .tone = TONE_DIM},
+    VIEW_LINE("Most FLOPs are in compute-bound layers. They benefit from more FLOPs per second: "
+              "higher clocks, more cores, wider vector units, a lower precision.",
+              "bottlenecks.limit,bottlenecks.limit=compute", PLAIN),
+    VIEW_LINE(
+        "About half of the FLOPs are limited by compute and half by memory bandwidth. Consider "
+        "the layers, not the total.",
+        "bottlenecks.limit,bottlenecks.limit=both", PLAIN),
+    VIEW_LINE("Most FLOPs are in memory-bound layers. They benefit from bandwidth (HBM, caches), "
+              "smaller types (fp16, int8) and fusion with their neighbours. A larger batch reuses "
+              "the weights.",
+              "bottlenecks.limit,bottlenecks.limit=memory", PLAIN),
+    VIEW_LINE("Most layers are small and only move data. Fusion removes their memory traffic.",
+              "+bottlenecks.many_small", PLAIN),
+    VIEW_LINE("Convolutions are {bottlenecks.family_percent:percent0} of the FLOPs. The model "
+              "benefits from a high peak of FLOPs per second, from int8, and from fusing "
+              "normalization and activation into the convolutions.",
+              "bottlenecks.family,bottlenecks.family=convolution", PLAIN),
+    VIEW_LINE("Matrix products are {bottlenecks.family_percent:percent0} of the FLOPs. Long "
+              "sequences and large batches are limited by compute. Decoding one token reads every "
+              "weight for little arithmetic and is limited by bandwidth; batching helps.",
+              "bottlenecks.family,bottlenecks.family=matmul", PLAIN),
+    VIEW_LINE("The threshold is a convention. For a device, it is the peak divided by the "
+              "bandwidth: about 16 for an EPYC 9654 in fp32, 153 for an A100 80 GB in fp16. Set it "
+              "with --threshold N.",
+              NULL, DIM),
 };
 
 /* ---- what the model is ---- */
@@ -296,40 +296,21 @@ static const view_items_row advice = {.path = "recommendations",
 static const view_section_row sections[] = {
     {.title = "Measured", .only = "summary", .first = true, VIEW_FACTS(summary_measured)},
     {.title = "Counted", .only = "summary", .first = true, VIEW_FACTS(summary_counted)},
-    {.title = "Model",
-     .in = MODEL_VIEWS,
-     .when = "!watch",
-     .first = true,
-     .head = true,
+    {VIEW_SECTION("Model", NULL, MODEL_VIEWS, "!watch"), .first = true, .head = true,
      .build = build_head},
     {.of = &profile_stages_sections},
-    {.title = "Summary",
-     .in = MODEL_VIEWS,
-     .when = "+inventory.alone",
-     .first = true,
-     VIEW_FACTS(size_facts),
-     VIEW_TABLES(inventory_tables)},
-    {.title = "Summary",
-     .in = "all",
-     .when = "!inventory/1>inventory.alone,!watch",
-     .first = true,
-     .beside = true,
-     VIEW_FACTS(size_facts)},
+    {VIEW_SECTION("Summary", NULL, MODEL_VIEWS, "+inventory.alone"), .first = true,
+     VIEW_FACTS(size_facts), VIEW_TABLES(inventory_tables)},
+    {VIEW_SECTION("Summary", NULL, "all", "!inventory/1>inventory.alone,!watch"), .first = true,
+     .beside = true, VIEW_FACTS(size_facts)},
     {.in = "all", .when = "!inventory/1>inventory.alone,!watch", VIEW_FACTS(work_facts)},
-    {.title = "Operations",
-     .remark = "by share of FLOPs",
-     .in = "all",
-     .first = true,
+    {VIEW_SECTION("Operations", "by share of FLOPs", "all", NULL), .first = true,
      VIEW_TABLES(operation_tables)},
-    {.title = "Bottlenecks",
-     .remark = "compute-bound means {bottlenecks.threshold:short} FLOPs per byte or more[, "
-               "ridge of {bottlenecks.hardware:text}]",
-     .in = "all profile",
-     .when = "+layers,!interrupted/interrupted=false",
-     .first = true,
-     .beside = true,
-     VIEW_FACTS(bound_facts),
-     VIEW_LINES(bound_lines)},
+    {VIEW_SECTION("Bottlenecks",
+                  "compute-bound means {bottlenecks.threshold:short} FLOPs per byte or more[, "
+                  "ridge of {bottlenecks.hardware:text}]",
+                  "all profile", "+layers,!interrupted/interrupted=false"),
+     .first = true, .beside = true, VIEW_FACTS(bound_facts), VIEW_LINES(bound_lines)},
     {.of = &profile_memory_sections},
     {.of = &profile_measured_sections},
     {.of = &profile_times_sections},
@@ -341,10 +322,8 @@ static const view_section_row sections[] = {
     {.of = &profile_map_sections},
     {.of = &profile_fusion_sections},
     {.of = &profile_watch_sections},
-    {.title = "Recommendations",
-     .remark = "by what they could save",
-     .in = "all layers map profile",
-     .when = "!interrupted/interrupted=false",
+    {VIEW_SECTION("Recommendations", "by what they could save", "all layers map profile",
+                  "!interrupted/interrupted=false"),
      .items = &advice},
 };
 

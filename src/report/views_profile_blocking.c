@@ -73,13 +73,13 @@ static const view_table_row blocking_tables[] = {
     {.path = "blocking.threads", VIEW_COLUMNS(thread_columns)},
 };
 static const view_line_row blocking_lines[] = {
-    {.text = "The critical path has {blocking.critical_path_layers:whole layer} and takes "
-             "{blocking.critical_path_ms:ms} of {blocking.layers_ms:ms}. Running branches in "
-             "parallel gains at most {blocking.parallelism:fixed2} times."},
-    {.text = "A worker waits at least as long as shown: outside of the parallel sections it took "
-             "part in.",
-     .when = "++blocking.threads",
-     .tone = TONE_DIM},
+    VIEW_LINE("The critical path has {blocking.critical_path_layers:whole layer} and takes "
+              "{blocking.critical_path_ms:ms} of {blocking.layers_ms:ms}. Running branches in "
+              "parallel gains at most {blocking.parallelism:fixed2} times.",
+              NULL, PLAIN),
+    VIEW_LINE("A worker waits at least as long as shown: outside of the parallel sections it took "
+              "part in.",
+              "++blocking.threads", DIM),
 };
 static const view_section_row blocking_rows[] = {
     {VIEW_SECTION("Blocking", "what waits for what in a profiled run", "all layers", "blocking"),

@@ -87,15 +87,16 @@ static const view_table_row group_tables[] = {
 /* ---- the engine ---- */
 
 static const view_line_row engine_lines[] = {
-    {.text = "{fusion.engine.same_groups:whole} of {fusion.engine.groups:whole group} are kernels "
-             "of the engine's ({fusion.engine.same_groups/fusion.engine.groups:share1}), with "
-             "{fusion.engine.same_nodes:whole} of {fusion.engine.nodes:whole layer} "
-             "({fusion.engine.same_nodes/fusion.engine.nodes:share1}); "
-             "{fusion.engine.kernels:whole} kernels run, {fusion.engine.own_kernels:whole} of them "
-             "its own copies and layout changes. Of pairs of layers, "
-             "{fusion.engine.joined_by_both:whole} are joined by both, "
-             "{fusion.engine.joined_here_only:whole} here only, "
-             "{fusion.engine.joined_there_only:whole} there only."},
+    VIEW_LINE("{fusion.engine.same_groups:whole} of {fusion.engine.groups:whole group} are kernels "
+              "of the engine's ({fusion.engine.same_groups/fusion.engine.groups:share1}), with "
+              "{fusion.engine.same_nodes:whole} of {fusion.engine.nodes:whole layer} "
+              "({fusion.engine.same_nodes/fusion.engine.nodes:share1}); "
+              "{fusion.engine.kernels:whole kernel} run, {fusion.engine.own_kernels:whole} of them "
+              "its own copies and layout changes. Of pairs of layers, "
+              "{fusion.engine.joined_by_both:whole} are joined by both, "
+              "{fusion.engine.joined_here_only:whole} here only, "
+              "{fusion.engine.joined_there_only:whole} there only.",
+              NULL, PLAIN),
 };
 static const view_column reason_columns[] = {
     VIEW_TEXT("engine", "{what:text}", .tone = TONE_FAIR),

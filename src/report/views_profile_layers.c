@@ -305,13 +305,13 @@ static const view_fact_row ledger_facts[] = {
     SHARE_OF_RUN("run", "run_ms"),
 };
 static const view_line_row ledger_lines[] = {
-    {.text = "{ledger.runs:whole run}, {ledger.kernels:whole kernel} of which "
-             "{ledger.fused_kernels:whole} are fused of several layers; "
-             "{ledger.layers_without_kernel:whole} layers have no kernel left. Subtracted for the "
-             "profiler: {ledger.profiler_us_per_kernel:fixed2} µs in and "
-             "{ledger.profiler_us_between:fixed2} µs between kernels.[ Median without the "
-             "profiler: {+ledger.latency_ms:ms}.]",
-     .tone = TONE_DIM},
+    VIEW_LINE("{ledger.runs:whole run}, {ledger.kernels:whole kernel} of which "
+              "{ledger.fused_kernels:whole} are fused of several layers; "
+              "{ledger.layers_without_kernel:whole} layers have no kernel left. Subtracted for the "
+              "profiler: {ledger.profiler_us_per_kernel:fixed2} µs in and "
+              "{ledger.profiler_us_between:fixed2} µs between kernels.[ Median without the "
+              "profiler: {+ledger.latency_ms:ms}.]",
+              NULL, DIM),
 };
 
 static const view_section_row times_rows[] = {

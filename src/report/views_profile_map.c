@@ -91,15 +91,15 @@ static const view_table_row place_tables[] = {
     {.path = "precisions", VIEW_COLUMNS(precision_columns)},
 };
 static const view_line_row place_lines[] = {
-    {.text =
-         "Coefficients of {runtime:text}: {software:text}, {basis_rows:whole measured row}, median "
-         "error {basis_error:share} on what was left out.",
-     .when = "runtime",
-     .tone = TONE_DIM},
-    {.text = "The largest batch leaves 20 % of the memory free. Widest precision that fits: "
-             "{widest_precision_that_fits:text}. Fastest that fits: "
-             "{cheapest_precision_that_fits:text}.|No precision fits with 20 % of the memory "
-             "free."},
+    VIEW_LINE(
+        "Coefficients of {runtime:text}: {software:text}, {basis_rows:whole measured row}, median "
+        "error {basis_error:share} on what was left out.",
+        "runtime", DIM),
+    VIEW_LINE("The largest batch leaves 20 % of the memory free. Widest precision that fits: "
+              "{widest_precision_that_fits:text}. Fastest that fits: "
+              "{cheapest_precision_that_fits:text}.|No precision fits with 20 % of the memory "
+              "free.",
+              NULL, PLAIN),
 };
 
 /* ---- many devices: a line each ---- */
@@ -178,9 +178,9 @@ static const view_table_row device_tables[] = {
     {.path = "devices", VIEW_COLUMNS(device_columns), .order = order_first, .limit = UINT16_MAX},
 };
 static const view_line_row device_lines[] = {
-    {.text = "Latency, verdict and bound are of the smallest batch. The best samples/s is of the "
-             "listed batches.",
-     .tone = TONE_DIM},
+    VIEW_LINE("Latency, verdict and bound are of the smallest batch. The best samples/s is of the "
+              "listed batches.",
+              NULL, DIM),
 };
 
 /* ---- pairs that do not exist ---- */
@@ -297,34 +297,30 @@ static const view_table_row front_tables[] = {
     {.path = "devices", VIEW_COLUMNS(front_columns), .order = order_front, .limit = 24},
 };
 static const view_line_row front_lines[] = {
-    {.text = "Nothing that fits reaches the limit.",
-     .when = "!map.pareto.rows.0,+map.pareto.limit",
-     .tone = TONE_DIM},
-    {.text = "Nothing that fits can be compared.",
-     .when = "!map.pareto.rows.0,!map.pareto.limit/map.pareto.limit=0",
-     .tone = TONE_DIM},
-    {.text = "{map.pareto.left_out_power_unknown:whole} that fit are left out: the device's power "
-             "is not published.",
-     .when = "+map.pareto.left_out_power_unknown",
-     .tone = TONE_DIM},
+    VIEW_LINE("Nothing that fits reaches the limit.", "!map.pareto.rows.0,+map.pareto.limit", DIM),
+    VIEW_LINE("Nothing that fits can be compared.",
+              "!map.pareto.rows.0,!map.pareto.limit/map.pareto.limit=0", DIM),
+    VIEW_LINE("{map.pareto.left_out_power_unknown:whole} that fit are left out: the device's power "
+              "is not published.",
+              "+map.pareto.left_out_power_unknown", DIM),
 };
 
 /* ---- what the times stand on ---- */
 
 static const view_line_row trust_lines[] = {
-    {.text = "Times of `{map.calibration.device:text}` at fp32 are predicted from kernels measured "
-             "with {map.calibration.engine:text}; on models left out of the calibration the median "
-             "error is {map.calibration.median_error:share} ({map.calibration.runs:whole run}), "
-             "and four of five lie in the interval shown. {map.calibration.known_percent:percent0} "
-             "of the time is in operators that were measured.",
-     .when = "map.calibration"},
-    {.text =
-         "Expected: median of the runtime named beside the device, with the interval that holds "
-         "four of five models. Limit: the roofline, which no kernel undercuts. docs/hardware.md "
-         "gives formulas, sources and errors. `tie`: the interval overlaps that of the row "
-         "above. Rows marked imprecise are left out of the ranking.",
-     .when = "!map.calibration/map.hardware.1",
-     .tone = TONE_DIM},
+    VIEW_LINE(
+        "Times of `{map.calibration.device:text}` at fp32 are predicted from kernels measured "
+        "with {map.calibration.engine:text}; on models left out of the calibration the median "
+        "error is {map.calibration.median_error:share} ({map.calibration.runs:whole run}), "
+        "and four of five lie in the interval shown. {map.calibration.known_percent:percent0} "
+        "of the time is in operators that were measured.",
+        "map.calibration", PLAIN),
+    VIEW_LINE(
+        "Expected: median of the runtime named beside the device, with the interval that holds "
+        "four of five models. Limit: the roofline, which no kernel undercuts. docs/hardware.md "
+        "gives formulas, sources and errors. `tie`: the interval overlaps that of the row "
+        "above. Rows marked imprecise are left out of the ranking.",
+        "!map.calibration/map.hardware.1", DIM),
 };
 
 static const view_section_row map_rows[] = {

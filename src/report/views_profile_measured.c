@@ -54,14 +54,12 @@ static const view_table_row config_tables[] = {
     "[; {+output_error.not_finite:whole} elements are not finite, {output_error.elements:whole} " \
     "were compared]."
 static const view_line_row config_lines[] = {
-    {.text = OUTPUT_ERROR "{output_error.cosine:cosine}" NOT_FINITE "|" OUTPUT_ERROR
-                          "undefined (all zeros)" NOT_FINITE,
-     .each = "configurations",
-     .when = "output_error",
-     .tone = TONE_DIM},
+    VIEW_LINE(OUTPUT_ERROR "{output_error.cosine:cosine}" NOT_FINITE "|" OUTPUT_ERROR
+                           "undefined (all zeros)" NOT_FINITE,
+              "output_error", DIM, .each = "configurations"),
     PROFILE_PARTIAL_LINE,
-    {.text = "{context.engine.concurrency:whole} runs at once.",
-     .when = "context.engine.concurrency>1"},
+    VIEW_LINE("{context.engine.concurrency:whole} runs at once.", "context.engine.concurrency>1",
+              PLAIN),
 };
 
 /* ---- details of the smallest batch ---- */
@@ -141,23 +139,17 @@ static const view_fact_row detail_facts[] = {
               "throughput.percent_of_peak"),
 };
 static const view_line_row detail_lines[] = {
-    {.text = "P99 of {latency.runs:whole run} is uncertain: {latency.p99_runs_needed:whole} are "
-             "needed to bound it with 99 % confidence.",
-     .when = "latency.p99_runs_needed>latency.runs",
-     .tone = TONE_DIM},
-    {.text = "Slow run {run:whole}: {ms:ms}, cause {cause:text}.",
-     .each = "latency.outliers",
-     .limit = 4,
-     .tone = TONE_DIM},
+    VIEW_LINE("P99 of {latency.runs:whole run} is uncertain: {latency.p99_runs_needed:whole} are "
+              "needed to bound it with 99 % confidence.",
+              "latency.p99_runs_needed>latency.runs", DIM),
+    VIEW_LINE("Slow run {run:whole}: {ms:ms}, cause {cause:text}.", NULL, DIM,
+              .each = "latency.outliers", .limit = 4),
     {.text = "GPU: {gpu.name:name}", .when = "+gpu.available,gpu.ranges=false", .tone = TONE_DIM},
-    {.text = "GPU: {gpu.name:name}; NVTX ranges are marked.",
-     .when = "+gpu.available,+gpu.ranges",
-     .tone = TONE_DIM},
+    VIEW_LINE("GPU: {gpu.name:name}; NVTX ranges are marked.", "+gpu.available,+gpu.ranges", DIM),
     {.text = "{gpu.why:text}", .when = "gpu.available=false,+gpu.why", .tone = TONE_DIM},
-    {.text = "For throughput: {batch_choice.why:text}|For throughput: batch "
-             "{recommended_batch:whole}.",
-     .when = "++configurations,recommended_batch,!interrupted/interrupted=false",
-     .tone = TONE_GOOD},
+    VIEW_LINE("For throughput: {batch_choice.why:text}|For throughput: batch "
+              "{recommended_batch:whole}.",
+              "++configurations,recommended_batch,!interrupted/interrupted=false", GOOD),
 };
 
 static const view_column cold_columns[] = {
@@ -187,19 +179,19 @@ static const view_column generation_columns[] = {
     VIEW_NUMBER("predicted", "[{predicted_token_ms:ms}]", .drop = 3, .tone = TONE_DIM),
     VIEW_NUMBER("GB/s", "[{decode_gbytes_per_s:fixed1}]", .drop = 2),
     VIEW_NUMBER("of memory's", "[{decode_percent_of_bandwidth:percent0}]", .drop = 5),
+    VIEW_NUMBER("J/token", "[{decode_joules_per_token:short}]", .drop = 7),
 };
 static const view_table_row generation_tables[] = {
     {.path = "generation", VIEW_COLUMNS(generation_columns)},
 };
 static const view_line_row generation_lines[] = {
-    {.text = "{precision:text}, batch {batch:whole}, context {context_depth:whole}: weights "
-             "{planned_weight_bytes:bytes} planned[, {+weight_bytes:bytes} measured]; cache for "
-             "{context:whole} tokens {planned_cache_bytes:bytes} planned[, {+cache_bytes:bytes} "
-             "measured][; compute buffers {+compute_bytes:bytes}][; resident "
-             "{+resident_bytes:bytes} at most].",
-     .each = "generation",
-     .limit = 4,
-     .tone = TONE_DIM},
+    VIEW_LINE("{precision:text}, batch {batch:whole}, context {context_depth:whole}: weights "
+              "{planned_weight_bytes:bytes} planned[, {+weight_bytes:bytes} measured][, "
+              "{+repacked_bytes:bytes} more as copies in the layout of the kernels]; cache for "
+              "{context:whole} tokens {planned_cache_bytes:bytes} planned[, {+cache_bytes:bytes} "
+              "measured][; compute buffers {+compute_bytes:bytes}][; resident "
+              "{+resident_bytes:bytes} at most].",
+              NULL, DIM, .each = "generation", .limit = 4),
 };
 
 static const view_section_row measured_rows[] = {
@@ -265,17 +257,18 @@ static const view_spark_row plan_sparks[] = {
     {"measured", "plan_check.timeline", "live_bytes"},
 };
 static const view_line_row plan_lines[] = {
-    {.text = "Measured against planned: {plan_check.excess_percent:+percent}[, at "
-             "{plan_check.measured_peak_node:name}].|Measured: {plan_check.measured_peak:bytes}[, "
-             "at {plan_check.measured_peak_node:name}]."},
-    {.text = "Shapes: {plan_check.shapes_equal:whole} of {plan_check.shapes_checked:whole} outputs "
-             "are as inferred.",
-     .when = "plan_check.shapes_equal=^plan_check.shapes_checked",
-     .tone = TONE_GOOD},
-    {.text = "Shapes: {plan_check.shapes_equal:whole} of {plan_check.shapes_checked:whole} outputs "
-             "are as inferred.",
-     .when = "plan_check.shapes_equal!=^plan_check.shapes_checked",
-     .tone = TONE_FAIR},
+    VIEW_LINE("Measured against planned: {plan_check.excess_percent:+percent}[, at "
+              "{plan_check.measured_peak_node:name}].|Measured: {plan_check.measured_peak:bytes}[, "
+              "at {plan_check.measured_peak_node:name}].",
+              NULL, PLAIN),
+    VIEW_LINE(
+        "Shapes: {plan_check.shapes_equal:whole} of {plan_check.shapes_checked:whole} outputs "
+        "are as inferred.",
+        "plan_check.shapes_equal=^plan_check.shapes_checked", GOOD),
+    VIEW_LINE(
+        "Shapes: {plan_check.shapes_equal:whole} of {plan_check.shapes_checked:whole} outputs "
+        "are as inferred.",
+        "plan_check.shapes_equal!=^plan_check.shapes_checked", FAIR),
 };
 static const view_section_row plan_rows[] = {
     {VIEW_SECTION("Plan and run", "activations over time, engine without optimisations",

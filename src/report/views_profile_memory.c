@@ -11,13 +11,13 @@ static const view_spark_row plan_sparks[] = {{"", "memory_plan.timeline", "live_
     "The lower bound is {memory_plan.lower_bound_bytes:bytes}[; the planned block is "            \
     "{+memory_plan.planned_bytes:bytes}]"
 static const view_line_row plan_lines[] = {
-    {.text = PLAN_TEXT " (fragmentation: {memory_plan.fragmentation:share1} of it is unused at "
-                       "the peak). Weights add {memory_plan.weights_bytes:bytes}[ in "
-                       "{config.precision:text}].",
-     .when = "+memory_plan.fragmentation"},
-    {.text = PLAN_TEXT ". Weights add {memory_plan.weights_bytes:bytes}[ in "
-                       "{config.precision:text}].",
-     .when = "memory_plan.fragmentation=0"},
+    VIEW_LINE(PLAN_TEXT " (fragmentation: {memory_plan.fragmentation:share1} of it is unused at "
+                        "the peak). Weights add {memory_plan.weights_bytes:bytes}[ in "
+                        "{config.precision:text}].",
+              "+memory_plan.fragmentation", PLAIN),
+    VIEW_LINE(PLAN_TEXT ". Weights add {memory_plan.weights_bytes:bytes}[ in "
+                        "{config.precision:text}].",
+              "memory_plan.fragmentation=0", PLAIN),
 };
 static const view_column witness_columns[] = {
     VIEW_TEXT("live at the peak", "{value:name}", .min = 14),
@@ -141,9 +141,7 @@ static const view_table_row alive_tables[] = {
     {.path = "values", VIEW_COLUMNS(alive_columns), .limit = 10},
 };
 static const view_line_row alive_lines[] = {
-    {.text = "{+values_left_out:whole} smaller ones are not listed.",
-     .when = "+values_left_out",
-     .tone = TONE_DIM},
+    VIEW_LINE("{+values_left_out:whole} smaller ones are not listed.", "+values_left_out", DIM),
 };
 
 static const view_section_row events_rows[] = {
@@ -161,9 +159,10 @@ const view_sections profile_events_sections = VIEW_LIST(events_rows);
 /* ---- training ---- */
 
 static const view_line_row training_lines[] = {
-    {.text = "Forward {training.forward_flops:flops}, backward {training.backward_flops:flops} "
-             "({training.backward_flops/training.forward_flops:fixed2} times the forward pass); "
-             "{training.saved_activation_bytes:bytes} of activations are kept for it."},
+    VIEW_LINE("Forward {training.forward_flops:flops}, backward {training.backward_flops:flops} "
+              "({training.backward_flops/training.forward_flops:fixed2} times the forward pass); "
+              "{training.saved_activation_bytes:bytes} of activations are kept for it.",
+              NULL, PLAIN),
 };
 static const view_column optimizer_columns[] = {
     VIEW_TEXT("optimiser", "{name:text}"),

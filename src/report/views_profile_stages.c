@@ -102,9 +102,9 @@ static const view_table_row batch_tables[] = {
     {.path = "configurations", VIEW_COLUMNS(batch_columns), .order = profile_order_ran},
 };
 static const view_line_row batch_lines[] = {
-    {.text =
-         "The model has no batch dimension and runs one sample at a time: {config.batch.why:text}.",
-     .when = "config.batch.present=false,config.batch.why"},
+    VIEW_LINE(
+        "The model has no batch dimension and runs one sample at a time: {config.batch.why:text}.",
+        "config.batch.present=false,config.batch.why", PLAIN),
     PROFILE_PARTIAL_LINE,
 };
 
@@ -174,27 +174,15 @@ static void build_choice(view *v)
 static const view_section_row stages_rows[] = {
     {.title = "[1/5] Loading", STAGES, .first = true, VIEW_FACTS(loading_facts)},
     {.title = "[2/5] Architecture", STAGES, .first = true, VIEW_FACTS(architecture_facts)},
-    {.title = "[3/5] FLOPs",
-     STAGES,
-     .first = true,
-     VIEW_FACTS(flops_facts),
+    {VIEW_SECTION("[3/5] FLOPs", NULL, NULL, NULL), STAGES, .first = true, VIEW_FACTS(flops_facts),
      VIEW_TABLES(operation_tables)},
-    {.title = "[4/5] Single input",
-     STAGES,
-     .when = "latency",
-     .first = true,
+    {VIEW_SECTION("[4/5] Single input", NULL, NULL, "latency"), STAGES, .first = true,
      VIEW_FACTS(single_facts)},
-    {.title = "[5/5] Batch sizes",
-     STAGES,
-     .when = "latency",
-     .first = true,
-     VIEW_TABLES(batch_tables),
-     VIEW_LINES(batch_lines)},
+    {VIEW_SECTION("[5/5] Batch sizes", NULL, NULL, "latency"), STAGES, .first = true,
+     VIEW_TABLES(batch_tables), VIEW_LINES(batch_lines)},
     {.title = "Summary", STAGES, .first = true, VIEW_FACTS(summary_facts)},
-    {.title = "Batch size recommendations",
-     STAGES,
-     .when = "config.batch.present!=false,!interrupted/interrupted=false",
-     .first = true,
-     .build = build_choice},
+    {VIEW_SECTION("Batch size recommendations", NULL, NULL,
+                  "config.batch.present!=false,!interrupted/interrupted=false"),
+     STAGES, .first = true, .build = build_choice},
 };
 const view_sections profile_stages_sections = VIEW_LIST(stages_rows);

@@ -122,7 +122,7 @@ static const struct {
     {" (exact: {checked:whole} more evaluations agree[; between multiples off by "
      "{+between_multiples.error_percent:si} % at most])",
      "form,exact=true"},
-    {" (approximate: off by {error_percent:si} % at most in {checked:whole} evaluations)",
+    {" (approximate: off by {error_percent:si} % at most in {checked:whole evaluation})",
      "form,exact=false"},
     {"no closed form was found", "!form"},
 };
@@ -196,18 +196,12 @@ static const view_table_row answer_tables[] = {
     {.path = "answers", VIEW_COLUMNS(answer_columns), .mark = "outcome", .limit = 200},
 };
 static const view_line_row answer_lines[] = {
-    {.each = "answers",
-     .when = "+outside_range",
-     .text = "Outside: the answer is outside the given range.",
-     .tone = TONE_DIM},
-    {.each = "answers",
-     .when = "outcome=none",
-     .text = "none: no size that was tried keeps the limit; the last one tried is shown.",
-     .tone = TONE_DIM},
-    {.each = "answers",
-     .when = "outcome=always",
-     .text = "always: every size that was tried keeps the limit; the last one tried is shown.",
-     .tone = TONE_DIM},
+    VIEW_LINE("Outside: the answer is outside the given range.", "+outside_range", DIM,
+              .each = "answers"),
+    VIEW_LINE("none: no size that was tried keeps the limit; the last one tried is shown.",
+              "outcome=none", DIM, .each = "answers"),
+    VIEW_LINE("always: every size that was tried keeps the limit; the last one tried is shown.",
+              "outcome=always", DIM, .each = "answers"),
 };
 
 /* ---- the whole ---- */
@@ -218,22 +212,17 @@ static void say_assumptions(view *v)
         view_add_banner(v, TONE_FAIR,
                         view_text(v, &v->root,
                                   "Something was assumed or is unknown in "
-                                  "{evaluations_with_assumptions:whole} evaluations; "
+                                  "{evaluations_with_assumptions:whole evaluation}; "
                                   "`assay graph` says what."));
 }
 
 static const view_section_row scaling_sections[] = {
     {VIEW_TABLES(grid_tables), VIEW_LINES(grid_lines)},
     {.title = "Closed forms", .first = true, .build = add_forms},
-    {.title = "Exponents",
-     .remark = "cost grows as size^exponent; first to last step",
-     .first = true,
-     VIEW_TABLES(exponent_tables)},
-    {.title = "Answers",
-     .remark = "each is verified by an evaluation, as is the next size",
-     .first = true,
-     VIEW_TABLES(answer_tables),
-     VIEW_LINES(answer_lines)},
+    {VIEW_SECTION("Exponents", "cost grows as size^exponent; first to last step", NULL, NULL),
+     .first = true, VIEW_TABLES(exponent_tables)},
+    {VIEW_SECTION("Answers", "each is verified by an evaluation, as is the next size", NULL, NULL),
+     .first = true, VIEW_TABLES(answer_tables), VIEW_LINES(answer_lines)},
 };
 
 static const view_column csv_columns[] = {

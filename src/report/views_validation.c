@@ -18,24 +18,18 @@ static const view_table_row count_tables[] = {
     {.path = "models", VIEW_COLUMNS(count_columns), .limit = ROWS_MOST},
 };
 static const view_line_row unit_lines[] = {
-    {.when = "tolerance_percent",
-     .text = "Differences below ±{tolerance_percent:short} % are acceptable. 5 to 10 % are common "
-             "between tools with different rules."},
-    {.each = "models",
-     .when = "unit=MAC",
-     .tone = TONE_DIM,
-     .text = "{lens:text}: both counts are multiply-accumulates, which this tool calls FLOPs. One "
-             "multiply and one add are 1 here and 2 in assay's FLOPs."},
-    {.each = "models",
-     .when = "unit=FLOP",
-     .tone = TONE_DIM,
-     .text = "{lens:text}: both counts are FLOPs. One multiply-accumulate is 2; each tool has its "
-             "own rule for everything else."},
-    {.each = "models",
-     .when = "unit!=MAC,unit!=FLOP",
-     .tone = TONE_DIM,
-     .text = "{lens:text}: assay's count is multiply-accumulates; this tool adds a cost for every "
-             "other function."},
+    VIEW_LINE("Differences below ±{tolerance_percent:short} % are acceptable. 5 to 10 % are common "
+              "between tools with different rules.",
+              "tolerance_percent", PLAIN),
+    VIEW_LINE("{lens:text}: both counts are multiply-accumulates, which this tool calls FLOPs. One "
+              "multiply and one add are 1 here and 2 in assay's FLOPs.",
+              "unit=MAC", DIM, .each = "models"),
+    VIEW_LINE("{lens:text}: both counts are FLOPs. One multiply-accumulate is 2; each tool has its "
+              "own rule for everything else.",
+              "unit=FLOP", DIM, .each = "models"),
+    VIEW_LINE("{lens:text}: assay's count is multiply-accumulates; this tool adds a cost for every "
+              "other function.",
+              "unit!=MAC,unit!=FLOP", DIM, .each = "models"),
 };
 
 /* ---- what explains it: a line per model ---- */
@@ -57,7 +51,7 @@ static void put_reasons(const view *v, sbuf *b, const field_value *row)
 static const struct {
     const char *text, *when;
 } sentences[] = {
-    {" Not exact: {assumed:whole} operators assumed, {unknown:whole} unknown and in neither count.",
+    {" Not exact: {assumed:whole operator} assumed, {unknown:whole} unknown and in neither count.",
      "+assumed/+unknown"},
     {" {lens:text} itself gave {recorded.count:whole} ({recorded.setup:text})", "recorded"},
     {"; the convention gives the same.", "recorded,recorded.equal=true"},
@@ -92,8 +86,7 @@ static void explain(view *v)
 
 static const view_section_row validation_sections[] = {
     {.first = true, VIEW_TABLES(count_tables), VIEW_LINES(unit_lines)},
-    {.title = "What explains it",
-     .remark = "what the tool counts more (+) or less (−)",
+    {VIEW_SECTION("What explains it", "what the tool counts more (+) or less (−)", NULL, NULL),
      .build = explain},
 };
 

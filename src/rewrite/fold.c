@@ -93,8 +93,7 @@ static assay_status fold_pair(folding *x, ir_id conv_id, ir_id norm_id)
     str base = ir_value_at(k->m, conv.inputs[1])->name, name = kit_name(k, base, "_folded");
     ir_id *in = ARENA_ARRAY(k->m->arena, ir_id, 3);
     const ir_t shape = {.dtype = IR_FLOAT32, .rank = 1, .d = {w->dims[0]}};
-    if (!in || !name.p)
-        return err_no_memory(k->err);
+    TRY_MEMORY(in && name.p, k->err);
     in[0] = conv.inputs[0];
     in[1] = kit_const(k, 0, name, convert_tensor(k->m, name, &c), conv.inputs[1]);
     in[2] = kit_bytes(k, 0, base, "_folded_bias", &shape, p.bias);
@@ -131,8 +130,7 @@ static assay_status fold_graphs(folding *x)
     x->uses = kit_uses(&x->k);
     x->reader = ARENA_ARRAY(x->k.scratch, ir_id, (size_t)n_values + 1);
     x->gone = ARENA_ARRAY(x->k.scratch, uint8_t, (size_t)x->k.m->nodes.n + 1);
-    if (!x->uses || !x->reader || !x->gone)
-        return err_no_memory(x->k.err);
+    TRY_MEMORY(x->uses && x->reader && x->gone, x->k.err);
     find_readers(x);
     const ir_id *old = kit_take_nodes(&x->k, 0, &n);
     for (uint32_t i = 0; i < n; i++) {

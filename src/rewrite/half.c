@@ -435,8 +435,7 @@ static assay_status rewrite_halves(halving *x)
     x->half = ARENA_ARRAY(a, ir_id, n);
     x->node_half = ARENA_ARRAY(a, uint8_t, (size_t)x->k.m->nodes.n + 1);
     x->keep = ARENA_ARRAY(a, uint8_t, (size_t)x->k.m->graphs.n + 1);
-    if (arena_failed(a))
-        return err_no_memory(x->k.err);
+    TRY_MEMORY(!arena_failed(a), x->k.err);
     decide_nodes(x);
     if (!x->n_half)
         return nothing_changes(x);

@@ -124,8 +124,7 @@ static assay_status replace_node(dynamic *x, ir_id node, const job *j)
     quant_weight w;
     quantised a;
     TRY(quant_make(k, &x->memo, &r, &w));
-    if (!quantise_input(x, node, j->a, &a))
-        return err_no_memory(k->err);
+    TRY_MEMORY(quantise_input(x, node, j->a, &a), k->err);
     ir_id sum = kit_value_like(k, y, "_int32", IR_INT32);
     ir_id real = kit_value_like(k, y, "_int32_f32", IR_FLOAT32);
     ir_id scale = kit_value(k, r.graph, ir_value_at(k->m, y)->name, "_scale", IR_FLOAT32);
@@ -167,8 +166,7 @@ static assay_status quantise_graphs(dynamic *x)
     const uint32_t *uses = kit_uses(&x->k);
     x->n_values = x->k.m->values.n;
     x->done = ARENA_ARRAY(x->k.scratch, quantised, (size_t)x->n_values + 1);
-    if (!uses || !x->done || !quant_memo_init(&x->memo, &x->k))
-        return err_no_memory(x->k.err);
+    TRY_MEMORY(uses && x->done && quant_memo_init(&x->memo, &x->k), x->k.err);
     for (uint32_t i = 0; i < x->n_values; i++)
         x->done[i].graph = IR_NONE;
     for (uint32_t i = 0; i < x->k.n_graphs; i++)

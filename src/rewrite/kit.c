@@ -41,8 +41,7 @@ static bool list_graphs(kit *k)
 assay_status kit_begin(kit *k, ir_model *m, value_facts facts, assay_error *err)
 {
     *k = (kit){.m = m, .facts = facts, .err = err, .scratch = arena_new(SCRATCH_BYTES)};
-    if (!k->scratch || !ir_kit_begin(&k->kit, m, k->scratch, 0) || !list_graphs(k))
-        return err_no_memory(err);
+    TRY_MEMORY(k->scratch && ir_kit_begin(&k->kit, m, k->scratch, 0) && list_graphs(k), err);
     return ir_reader_wrap(m, err);
 }
 

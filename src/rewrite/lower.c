@@ -207,8 +207,7 @@ static assay_status walk_graph(lowering *x, const op_index *ops, ir_id graph)
 {
     uint32_t n;
     const ir_id *old = ir_kit_take_nodes(x->m, graph, x->scratch, &n);
-    if (arena_failed(x->scratch))
-        return err_no_memory(x->err);
+    TRY_MEMORY(!arena_failed(x->scratch), x->err);
     for (uint32_t i = 0; i < n; i++) {
         x->id = old[i];
         x->node = *ir_node_at(x->m, old[i]);
@@ -236,8 +235,7 @@ static assay_status drop_orphans(lowering *x)
 {
     ir_model *m = x->m;
     const orphan_search s = {.m = m, .used = ir_kit_uses(m, NULL, m->graphs.n, x->scratch)};
-    if (!s.used)
-        return err_no_memory(x->err);
+    TRY_MEMORY(s.used, x->err);
     for (ir_id id = 0; id < m->graphs.n; id++)
         ir_kit_keep_constants(m, id, is_kept, &s);
     return ASSAY_OK;
@@ -248,8 +246,7 @@ static assay_status lower_model(lowering *x)
     const op_index *ops = op_index_new(x->scratch, NULL);
     uint32_t n_graphs = x->m->graphs.n;
     x->uses = ir_kit_uses(x->m, NULL, n_graphs, x->scratch);
-    if (!ops || !x->uses || !ir_kit_begin(&x->kit, x->m, x->scratch, 0))
-        return err_no_memory(x->err);
+    TRY_MEMORY(ops && x->uses && ir_kit_begin(&x->kit, x->m, x->scratch, 0), x->err);
     for (ir_id g = 0; g < n_graphs; g++)
         TRY(walk_graph(x, ops, g));
     TRY(drop_orphans(x));

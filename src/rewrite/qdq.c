@@ -149,8 +149,7 @@ static assay_status least_scales(placing *x, float a, const float *bias, uint64_
     if (!bias)
         return ASSAY_OK;
     float *least = ARENA_ARRAY(x->k.scratch, float, (size_t)(x->per_channel ? channels : 1));
-    if (!least)
-        return err_no_memory(x->k.err);
+    TRY_MEMORY(least, x->k.err);
     for (uint64_t i = 0; i < channels; i++) {
         float s = fabsf(bias[i]) / (a * BIAS_MAX);
         float *at = &least[x->per_channel ? i : 0];
@@ -175,8 +174,7 @@ static assay_status place_bias(placing *x, ir_id node, ir_id b, float a, const q
     int32_t *q = ARENA_ARRAY(k->scratch, int32_t, (size_t)n + 1);
     int32_t *zero = ARENA_ARRAY(k->scratch, int32_t, (size_t)n + 1);
     float *scale = ARENA_ARRAY(k->scratch, float, (size_t)n + 1);
-    if (!q || !zero || !scale)
-        return err_no_memory(k->err);
+    TRY_MEMORY(q && zero && scale, k->err);
     for (uint64_t i = 0; i < n; i++) {
         float s = a * w->scales[w->channels == 1 ? 0 : i % w->channels];
         scale[x->per_channel ? i : 0] = s;
@@ -223,8 +221,7 @@ static assay_status place_weights(placing *x, ir_id node, ir_id *in, uint32_t n_
     TRY(least_scales(x, a, bias, channels, &r.least));
     TRY(quant_make(&x->k, &x->memo, &r, &w));
     const ir_id parts[] = {w.q, w.scale, w.zero};
-    if (!add_dequantise(x, node, "weight_dq", parts, axis, &in[1]))
-        return err_no_memory(x->k.err);
+    TRY_MEMORY(add_dequantise(x, node, "weight_dq", parts, axis, &in[1]), x->k.err);
     if (bt && n_in > 2)
         TRY(place_bias(x, node, b, a, &w, bias, &in[2]));
     return ASSAY_OK;
@@ -241,8 +238,7 @@ static assay_status refit_node(placing *x, ir_id id)
 {
     ir_node n = *ir_node_at(x->k.m, id);
     ir_id *in, *out;
-    if (!kit_copy_ports(&x->k, &n, &in, &out))
-        return err_no_memory(x->k.err);
+    TRY_MEMORY(kit_copy_ports(&x->k, &n, &in, &out), x->k.err);
     if (x->plan.weighted[id])
         TRY(place_weights(x, id, in, n.n_inputs));
     for (uint32_t i = 0; i < n.n_inputs; i++)
@@ -264,8 +260,7 @@ static assay_status rebuild_main(placing *x)
     uint32_t n, n_inputs = ir_graph_at(x->k.m, 0)->inputs.n;
     const ir_id *old = kit_take_nodes(&x->k, 0, &n);
     for (uint32_t i = 0; i < n_inputs; i++)
-        if (!quantise_value(x, IR_NONE, ir_graph_at(x->k.m, 0)->inputs.items[i]))
-            return err_no_memory(x->k.err);
+        TRY_MEMORY(quantise_value(x, IR_NONE, ir_graph_at(x->k.m, 0)->inputs.items[i]), x->k.err);
     for (uint32_t i = 0; i < n; i++) {
         ir_node was = *ir_node_at(x->k.m, old[i]);
         TRY(refit_node(x, old[i]));
@@ -295,12 +290,10 @@ static assay_status place_ranges(placing *x, const value_range *ranges, uint32_t
     const uint32_t *uses = kit_uses(&x->k);
     TRY(qdq_plan_make(&x->k, &x->plan));
     x->steps = ARENA_ARRAY(x->k.scratch, step, (size_t)x->plan.n_values + 1);
-    if (!uses || !x->steps || !quant_memo_init(&x->memo, &x->k))
-        return err_no_memory(x->k.err);
+    TRY_MEMORY(uses && x->steps && quant_memo_init(&x->memo, &x->k), x->k.err);
     if (!x->plan.n_weighted)
         return quant_nothing(false, x->k.err);
-    if (!place_values(x, ranges, n))
-        return err_no_memory(x->k.err);
+    TRY_MEMORY(place_values(x, ranges, n), x->k.err);
     TRY(rebuild_main(x));
     TRY(refit_bodies(x));
     kit_drop_unused(&x->k, uses, x->plan.n_values);

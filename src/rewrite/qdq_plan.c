@@ -159,8 +159,7 @@ assay_status qdq_plan_make(kit *k, qdq_plan *p)
                     .range_of = ARENA_ARRAY(k->scratch, ir_id, n),
                     .weighted = ARENA_ARRAY(k->scratch, uint8_t, (size_t)k->m->nodes.n + 1)};
     planner x = {.k = k, .p = p, .uses = kit_uses(k), .reader = ARENA_ARRAY(k->scratch, ir_id, n)};
-    if (arena_failed(k->scratch))
-        return err_no_memory(k->err);
+    TRY_MEMORY(!arena_failed(k->scratch), k->err);
     const ir_graph *g = ir_graph_at(k->m, 0);
     find_readers(&x);
     for (ir_id v = 0; v < p->n_values; v++)
@@ -182,8 +181,7 @@ static assay_status list_points(kit *k, arena *a, const ir_id **ids, uint32_t *n
     for (ir_id v = 0; v < p.n_values; v++) {
         if (!p.marked[v] || p.range_of[v] != v)
             continue;
-        if (!VEC_ADD(a, &list, v))
-            return err_no_memory(k->err);
+        TRY_MEMORY(VEC_ADD(a, &list, v), k->err);
     }
     *ids = list.items;
     *n = list.n;

@@ -80,8 +80,7 @@ static assay_status make_new(kit *k, const quant_request *r, quant_weight *out)
     uint64_t inner = r->per_channel ? dims_product(t, r->axis + 1, t->rank) : 1;
     float *s = ARENA_ARRAY(k->m->arena, float, n ? (size_t)n : 1);
     *out = (quant_weight){.channels = n, .scales = s};
-    if (!s)
-        return err_no_memory(k->err);
+    TRY_MEMORY(s, k->err);
     TRY(convert_peaks(k->m, t, n, inner ? inner : 1, s, k->err));
     scales_of(s, n, r);
     out->q = add_steps(k, r, out, s);

@@ -47,8 +47,7 @@ static assay_status set_dim(ir_model *m, ir_id id, int axis, int64_t size, assay
 {
     ir_type *t = &ir_value_at(m, id)->declared;
     ir_dim *dims = arena_copy(m->arena, t->dims, sizeof *dims * (size_t)t->rank);
-    if (!dims)
-        return err_no_memory(err);
+    TRY_MEMORY(dims, err);
     for (int d = 0; d < t->rank; d++)
         if (axis < 0 || axis == d)
             dims[d] = (ir_dim){.value = size};

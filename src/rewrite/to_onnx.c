@@ -1,4 +1,4 @@
-/* Foreign graphs as ONNX: the walk, quantised values, whole numbers; see to_onnx.h. */
+/* Foreign graphs as ONNX: the walk and the operators of ONNX; see to_onnx.h. */
 #include "rewrite/to_onnx_impl.h"
 
 #include <stdio.h>
@@ -8,16 +8,8 @@
 
 /* ---- parts ---- */
 
-static uint32_t count_attrs(const ir_attr_spec *attrs)
-{
-    uint32_t n = 0;
-    while (attrs && attrs[n].name)
-        n++;
-    return n;
-}
-
-static ir_id add_part(exporting *x, const char *part, const char *op, const ir_id *in,
-                      uint32_t n_in, const ir_attr_spec *attrs, ir_id out)
+ir_id add_part(exporting *x, const char *part, const char *op, const ir_id *in, uint32_t n_in,
+               const ir_attr_spec *attrs, ir_id out)
 {
     return out == IR_NONE ? IR_NONE
                           : kit_node(&x->k, &(kit_part){.graph = x->graph,
@@ -29,7 +21,7 @@ static ir_id add_part(exporting *x, const char *part, const char *op, const ir_i
                                                         .out = &out,
                                                         .n_out = 1,
                                                         .attrs = attrs,
-                                                        .n_attrs = count_attrs(attrs)});
+                                                        .n_attrs = ir_attr_specs(attrs)});
 }
 
 ir_id step_value(exporting *x, const char *part)
@@ -105,167 +97,6 @@ int constant_ints(exporting *x, ir_id value, int64_t *list, int max)
     return (int)t->n_elems;
 }
 
-/* ---- quantised values ---- */
-
-static bool is_quantised_type(ir_dtype t)
-{
-    return t == IR_INT8 || t == IR_UINT8 || t == IR_INT16 || t == IR_INT4 || t == IR_UINT4;
-}
-
-/* Wider types are not: indices may have parameters by accident; a bias is real_bias()'s. */
-static bool is_quantised(const exporting *x, ir_id id)
-{
-    const ir_value *v = id == IR_NONE ? NULL : ir_value_at(x->k.m, id);
-    if (!v || !v->quant)
-        return false;
-    return is_quantised_type(v->constant ? v->constant->dtype : v->declared.dtype);
-}
-
-static ir_dtype stored_type(const exporting *x, ir_id id)
-{
-    const ir_value *v = ir_value_at(x->k.m, id);
-    return v->constant ? v->constant->dtype : v->declared.dtype;
-}
-
-static ir_id scale_of(exporting *x, const ir_value *v)
-{
-    ir_tensor *t = arena_copy(x->k.m->arena, v->quant->scale, sizeof *t);
-    if (!t)
-        return IR_NONE;
-    if (t->n_elems == 1)
-        t->rank = 0;
-    t->name = kit_name(&x->k, v->name, "/scale");
-    return kit_const(&x->k, x->graph, t->name, t, IR_NONE);
-}
-
-/* Zero points of the file are int64; here they have the type t. */
-static ir_id zero_of(exporting *x, const ir_value *v, ir_dtype t)
-{
-    uint64_t n = v->quant->scale->n_elems;
-    unsigned size = ir_dtype_get(t)->bits / 8u;
-    int64_t dim = (int64_t)n;
-    const uint8_t *from = NULL;
-    uint8_t *to = ARENA_ARRAY(x->k.m->arena, uint8_t, (size_t)(n * size) + 1);
-    ir_tensor *tensor = ir_make_tensor_borrowed(x->k.m, v->name, t, n > 1, &dim);
-    if (!to || !tensor ||
-        (v->quant->zero &&
-         ir_read_whole(&x->k.m->reader, v->quant->zero, &from, x->k.err) != ASSAY_OK))
-        return IR_NONE;
-    for (uint64_t i = 0; from && i < n; i++)
-        memcpy(to + i * size, from + 8 * i, size);
-    tensor->storage = IR_DATA_INLINE;
-    tensor->bytes = to;
-    tensor->name = kit_name(&x->k, v->name, "/zero_point");
-    return kit_const(&x->k, x->graph, tensor->name, tensor, IR_NONE);
-}
-
-static ir_id cast_to(exporting *x, const char *part, ir_id in, ir_dtype t)
-{
-    const ir_attr_spec attrs[] = {IR_SPEC_INT("to", t), STEP_END};
-    return step(x, part, "Cast", &in, 1, attrs);
-}
-
-/* 16 bits and more are not among the types of opset 17, and symmetric: q * scale. */
-static ir_id dequantise_wide(exporting *x, ir_id id, ir_id scale)
-{
-    ir_id in[] = {cast_to(x, "real", id, IR_FLOAT32), scale};
-    return step(x, "scaled", "Mul", in, 2, NULL);
-}
-
-ir_id real_of(exporting *x, ir_id id)
-{
-    if (!is_quantised(x, id))
-        return id;
-    if (id < x->n_real && x->real[id] != IR_NONE)
-        return x->real[id];
-    ir_value v = *ir_value_at(x->k.m, id);
-    ir_dtype t = stored_type(x, id);
-    ir_id in[] = {id, scale_of(x, &v), IR_NONE}, made;
-    const ir_attr_spec attrs[] = {IR_SPEC_INT("axis", v.quant->axis), STEP_END};
-    bool many = v.quant->scale->n_elems > 1;
-    if (t == IR_INT16) {
-        made = dequantise_wide(x, id, in[1]);
-    } else {
-        in[2] = zero_of(x, &v, t);
-        made = step(x, "real", "DequantizeLinear", in, 3, many ? attrs : NULL);
-    }
-    if (id < x->n_real)
-        x->real[id] = made;
-    return made;
-}
-
-/* The last part, which makes the value itself. */
-static void add_last(exporting *x, const char *op, const ir_id *in, uint32_t n_in,
-                     const ir_attr_spec *attrs, ir_id out)
-{
-    ir_id id = add_part(x, "quantised", op, in, n_in, attrs, out);
-    if (id != IR_NONE)
-        ir_node_at(x->k.m, id)->name = kit_name(&x->k, ir_value_at(x->k.m, out)->name,
-                                                "/quantised");
-}
-
-ir_id real_bias(exporting *x, ir_id id)
-{
-    ir_value v = *ir_value_at(x->k.m, id);
-    bool wide = v.quant && v.constant && ir_is_integer(v.constant->dtype);
-    return wide ? dequantise_wide(x, id, scale_of(x, &v)) : real_of(x, id);
-}
-
-static void quantise_wide(exporting *x, ir_id from, ir_id scale, ir_id out)
-{
-    ir_t scalar = {.dtype = IR_FLOAT32};
-    const float low = -32768, high = 32767;
-    ir_id in[] = {from, scale};
-    ir_id q = step(x, "unscaled", "Div", in, 2, NULL);
-    q = step(x, "rounded", "Round", &q, 1, NULL);
-    str base = ir_value_at(x->k.m, out)->name;
-    ir_id clip[] = {q, kit_bytes(&x->k, x->graph, base, "/low", &scalar, &low),
-                    kit_bytes(&x->k, x->graph, base, "/high", &scalar, &high)};
-    q = step(x, "clipped", "Clip", clip, 3, NULL);
-    const ir_attr_spec attrs[] = {IR_SPEC_INT("to", IR_INT16), STEP_END};
-    add_last(x, "Cast", &q, 1, attrs, out);
-}
-
-static void quantise(exporting *x, ir_id from, ir_id out)
-{
-    ir_value v = *ir_value_at(x->k.m, out);
-    ir_dtype t = stored_type(x, out);
-    ir_id scale = scale_of(x, &v);
-    if (t == IR_INT16) {
-        quantise_wide(x, from, scale, out);
-        return;
-    }
-    ir_id in[] = {from, scale, zero_of(x, &v, t)};
-    add_last(x, "QuantizeLinear", in, 3, NULL, out);
-}
-
-assay_status finish(exporting *x, const char *op, const ir_id *in, uint32_t n_in,
-                    const ir_attr_spec *attrs)
-{
-    const ir_node old = *ir_node_at(x->k.m, x->node);
-    bool quantised = is_quantised(x, old.outputs[0]);
-    ir_id out = quantised ? step_value(x, "real_output") : old.outputs[0];
-    ir_id node = add_part(x, op, op, in, n_in, attrs, out);
-    if (node == IR_NONE)
-        return err_no_memory(x->k.err);
-    ir_node_at(x->k.m, node)->name = old.name;
-    if (quantised)
-        quantise(x, out, old.outputs[0]);
-    return ASSAY_OK;
-}
-
-assay_status finish_wide(exporting *x, ir_id real, ir_dtype t)
-{
-    ir_value v = *ir_value_at(x->k.m, ir_node_at(x->k.m, x->node)->outputs[0]);
-    const ir_attr_spec attrs[] = {IR_SPEC_INT("to", t), STEP_END};
-    if (!v.quant)
-        return no_form(x, "its scale is not known");
-    ir_id in[] = {real, scale_of(x, &v)};
-    ir_id q = step(x, "unscaled", "Div", in, 2, NULL);
-    q = step(x, "rounded", "Round", &q, 1, NULL);
-    return finish(x, "Cast", &q, 1, attrs);
-}
-
 /* ---- operators of ONNX ---- */
 
 static const char *const moves_values[] = {"Reshape", "Transpose", "Squeeze", "Unsqueeze",
@@ -327,11 +158,10 @@ static assay_status export_plain(exporting *x, ir_node n)
         return no_form(x, "mode symmetric is not in ONNX");
     if (moves)
         move_parameters(x, &n);
-    if (!kit_copy_ports(&x->k, &n, &in, &out))
-        return err_no_memory(x->k.err);
+    TRY_MEMORY(kit_copy_ports(&x->k, &n, &in, &out), x->k.err);
     for (uint32_t i = 0; i < n.n_inputs; i++) {
         if (in[i] != IR_NONE && i < 32 && (wide >> i & 1) && kit_dtype(&x->k, in[i]) != IR_INT64)
-            in[i] = cast_to(x, "int64", in[i], IR_INT64);
+            in[i] = step_cast(x, "int64", in[i], IR_INT64);
         else if (!any)
             in[i] = real_of(x, in[i]);
     }
@@ -347,7 +177,7 @@ static assay_status export_plain(exporting *x, ir_node n)
             ir_value_at(x->k.m, out[i])->producer = x->node;
     for (uint32_t i = 0; i < n.n_outputs; i++)
         if (out[i] != n.outputs[i] && out[i] != IR_NONE)
-            quantise(x, out[i], n.outputs[i]);
+            store_quantised(x, out[i], n.outputs[i]);
     return ASSAY_OK;
 }
 
@@ -374,9 +204,12 @@ static assay_status export_node(exporting *x)
     bool ours = str_is(n.domain, "assay.nhwc");
     TRY(check_types(x, &n));
     if (!ours && !str_empty(n.domain) && !str_is(n.domain, "com.microsoft"))
-        return no_form(x, "it is not known");
+        return no_form(x, "unknown operator");
     if (is_batch_first_rnn(&n))
         return export_batch_first_rnn(x, n);
+    assay_status status;
+    if (export_integer(x, &n, &status))
+        return status;
     return ours ? export_nhwc(x, &n) : export_plain(x, n);
 }
 
@@ -422,8 +255,7 @@ static assay_status export_graphs(exporting *x)
 {
     x->n_real = x->k.m->values.n;
     x->real = ARENA_ARRAY(x->k.scratch, ir_id, (size_t)x->n_real + 1);
-    if (!x->real)
-        return err_no_memory(x->k.err);
+    TRY_MEMORY(x->real, x->k.err);
     uint32_t before = x->n_real;
     const uint32_t *uses = kit_uses(&x->k);
     for (uint32_t g = 0; g < x->k.n_graphs; g++) {

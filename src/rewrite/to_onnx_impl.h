@@ -29,6 +29,20 @@ void step_into(exporting *x, const char *part, const char *op, ir_id in, const i
                ir_id out);
 ir_id step_value(exporting *x, const char *part);
 
+/* The same as a node of any output; its id. */
+ir_id add_part(exporting *x, const char *part, const char *op, const ir_id *in, uint32_t n_in,
+               const ir_attr_spec *attrs, ir_id out);
+ir_id step_cast(exporting *x, const char *part, ir_id in, ir_dtype t);
+
+/* Whether a value is stored as whole numbers of 4 to 16 bits. Wider types are not: indices may have parameters by
+ * accident; a bias is real_bias()'s. */
+bool is_quantised(const exporting *x, ir_id value);
+/* Its element type, and its parameters as constants; zero points of the file are int64, here they have the type t. */
+ir_dtype stored_type(const exporting *x, ir_id value);
+ir_id scale_of(exporting *x, const ir_value *v);
+ir_id zero_of(exporting *x, const ir_value *v, ir_dtype t);
+/* Makes the quantised value `out` of real numbers. */
+void store_quantised(exporting *x, ir_id from, ir_id out);
 /* The value as real numbers: itself, unless it is quantised. */
 ir_id real_of(exporting *x, ir_id value);
 /* The same of a bias [n], which has 32 or 64 bits. */
@@ -36,6 +50,10 @@ ir_id real_bias(exporting *x, ir_id value);
 /* The last node of the rewritten one: it has its name and makes its first output, quantised where that is. */
 assay_status finish(exporting *x, const char *op, const ir_id *in, uint32_t n_in,
                     const ir_attr_spec *attrs);
+
+/* The same where the node makes the stored numbers. */
+assay_status finish_stored(exporting *x, const char *op, const ir_id *in, uint32_t n_in,
+                           const ir_attr_spec *attrs);
 
 /* The same for a type of more than 16 bits: real / scale, rounded. */
 assay_status finish_wide(exporting *x, ir_id real, ir_dtype t);
@@ -46,6 +64,33 @@ assay_status no_form(exporting *x, const char *why);
 const int64_t *known_dims(const exporting *x, ir_id value, int *rank);
 /* The whole numbers of a constant: how many; -1: not a constant, or more than max. */
 int constant_ints(exporting *x, ir_id value, int64_t *list, int max);
+
+/* ---- whole numbers (to_onnx_integer.c) ---- */
+/* Whether a product of x, kernel and bias is computed on the stored numbers, which have 8 bits. */
+bool is_integer_product(exporting *x, const ir_node *n);
+/* The result of QLinearConv on stored numbers with channels first. */
+ir_id step_integer_conv(exporting *x, const ir_node *n, ir_id data, ir_id kernel,
+                        const ir_attr_spec *attrs);
+/* rows [..., K] times kernel [K, N] on stored numbers. */
+assay_status export_integer_linear(exporting *x, const ir_node *n, ir_id rows, ir_id kernel);
+/* Writes a node that computes element by element on stored numbers; false: it is not one. */
+bool export_integer(exporting *x, const ir_node *n, assay_status *status);
+/* floor(v + 1/2). */
+ir_id step_half_up(exporting *x, ir_id v);
+/* A mean of whole numbers over at most `count`, rounded, ties away from zero. */
+ir_id step_away_from_zero(exporting *x, ir_id mean, int64_t count);
+
+/* All scales of a value, in scratch; NULL: they cannot be read. */
+const float *read_scales(exporting *x, const ir_value *v);
+/* The zero point that all indices share; false: there are several. */
+bool read_zero(exporting *x, const ir_value *v, int64_t *zero);
+bool has_eight_bits(const exporting *x, ir_id value);
+bool has_one_scale(const exporting *x, ir_id value);
+/* A scalar; a stored number of 8 bits. */
+ir_id step_scalar(exporting *x, const char *part, ir_dtype t, const void *bytes);
+ir_id step_stored(exporting *x, const char *part, ir_dtype t, int64_t v);
+/* The last node: real numbers in steps of the output, counted from its zero point, become its stored numbers. */
+assay_status finish_steps(exporting *x, ir_id steps);
 
 /* LSTM, GRU and RNN with the batch first. */
 bool is_batch_first_rnn(const ir_node *n);

@@ -8,12 +8,18 @@ enum { AXES = IR_KIT_RANK };
 
 /* ---- data ---- */
 
-static ir_id channels_first(exporting *x, ir_id value, int rank)
+/* Of the value as it is. */
+static ir_id stored_first(exporting *x, ir_id value, int rank)
 {
     int64_t perm[AXES] = {0, rank - 1};
     for (int d = 2; d < rank; d++)
         perm[d] = d - 1;
-    return step_transpose(x, "channels_first", real_of(x, value), perm, rank);
+    return step_transpose(x, "channels_first", value, perm, rank);
+}
+
+static ir_id channels_first(exporting *x, ir_id value, int rank)
+{
+    return stored_first(x, real_of(x, value), rank);
 }
 
 /* The operator itself has the name of the layer; what is around it is called after it. */
@@ -26,7 +32,7 @@ static void swap_names(exporting *x, ir_id value)
     made->name = name;
 }
 
-static assay_status channels_last(exporting *x, ir_id value, int rank)
+static assay_status turn_last(exporting *x, ir_id value, int rank, bool stored)
 {
     int64_t perm[AXES] = {0};
     for (int d = 1; d < rank - 1; d++)
@@ -36,7 +42,33 @@ static assay_status channels_last(exporting *x, ir_id value, int rank)
     if (value == IR_NONE)
         return err_no_memory(x->k.err);
     swap_names(x, value);
-    return finish(x, "Transpose", &value, 1, attrs);
+    return stored ? finish_stored(x, "Transpose", &value, 1, attrs)
+                  : finish(x, "Transpose", &value, 1, attrs);
+}
+
+/* The value is of real numbers. */
+static assay_status channels_last(exporting *x, ir_id value, int rank)
+{
+    return turn_last(x, value, rank, false);
+}
+
+/* It has the stored numbers of the output. */
+static assay_status stored_last(exporting *x, ir_id value, int rank)
+{
+    return turn_last(x, value, rank, true);
+}
+
+/* Whether the output has the parameters of the input, of 8 bits: computed on stored numbers. */
+static bool keeps_grid(exporting *x, const ir_node *n)
+{
+    ir_id a = n->inputs[0], y = n->outputs[0];
+    int64_t za, zy;
+    if (!has_eight_bits(x, a) || !has_eight_bits(x, y) || stored_type(x, a) != stored_type(x, y) ||
+        !has_one_scale(x, a) || !has_one_scale(x, y))
+        return false;
+    const ir_value va = *ir_value_at(x->k.m, a), vy = *ir_value_at(x->k.m, y);
+    const float *sa = read_scales(x, &va), *sy = read_scales(x, &vy);
+    return sa && sy && *sa == *sy && read_zero(x, &va, &za) && read_zero(x, &vy, &zy) && za == zy;
 }
 
 /* ---- windows ---- */
@@ -130,7 +162,7 @@ static ir_id turned_kernel(exporting *x, ir_id w, const letters *l, int first, i
     int64_t perm[AXES] = {first, second};
     for (int d = 0; d < l->n; d++)
         perm[d + 2] = l->spatial[d];
-    return step_transpose(x, "kernel", real_of(x, w), perm, l->n + 2);
+    return step_transpose(x, "kernel", w, perm, l->n + 2);
 }
 
 static assay_status take_kernel(exporting *x, const ir_node *n, const letters *l, window *w,
@@ -151,6 +183,19 @@ static ir_id bias_of(exporting *x, const ir_node *n)
     return b == IR_NONE ? b : real_bias(x, b);
 }
 
+/* [out, in of a group, spatial...]. */
+static ir_id conv_kernel(exporting *x, ir_id kernel, const letters *l, const window *w,
+                         const int64_t *dims)
+{
+    if (l->times < 0)
+        return turned_kernel(x, kernel, l, l->out, l->in >= 0 ? l->in : l->one);
+    int64_t shape[AXES] = {dims[l->in] * dims[l->times], 1};
+    memcpy(shape + 2, w->kernel, (size_t)w->n * sizeof *shape);
+    ir_id in[] = {turned_kernel(x, kernel, l, l->in, l->times),
+                  step_ints(x, "kernel_shape", shape, (uint32_t)w->rank)};
+    return step(x, "kernel_flat", "Reshape", in, 2, NULL);
+}
+
 static assay_status export_conv(exporting *x, const ir_node *n)
 {
     window w;
@@ -160,21 +205,17 @@ static assay_status export_conv(exporting *x, const ir_node *n)
     TRY(take_kernel(x, n, &l, &w, &k));
     pad_window(n, &w);
     int64_t channels = w.in[w.rank - 1], per = l.in >= 0 && l.times < 0 ? k[l.in] : 1;
-    ir_id kernel;
-    if (l.times >= 0) {
-        int64_t shape[AXES] = {k[l.in] * k[l.times], 1};
-        memcpy(shape + 2, w.kernel, (size_t)w.n * sizeof *shape);
-        ir_id in[] = {turned_kernel(x, n->inputs[1], &l, l.in, l.times),
-                      step_ints(x, "kernel_shape", shape, (uint32_t)w.rank)};
-        kernel = step(x, "kernel_flat", "Reshape", in, 2, NULL);
-    } else {
-        kernel = turned_kernel(x, n->inputs[1], &l, l.out, l.in >= 0 ? l.in : l.one);
-    }
-    ir_id in[] = {channels_first(x, n->inputs[0], w.rank), kernel, bias_of(x, n)};
     const ir_attr_spec attrs[] = {IR_SPEC_INTS("strides", w.n, w.stride),
                                   IR_SPEC_INTS("dilations", w.n, w.dilation),
                                   IR_SPEC_INTS("pads", 2 * w.n, w.pads),
                                   IR_SPEC_INT("group", per > 0 ? channels / per : 1), STEP_END};
+    if (is_integer_product(x, n)) {
+        ir_id data = stored_first(x, n->inputs[0], w.rank);
+        ir_id kernel = conv_kernel(x, n->inputs[1], &l, &w, k);
+        return stored_last(x, step_integer_conv(x, n, data, kernel, attrs), w.rank);
+    }
+    ir_id data = channels_first(x, n->inputs[0], w.rank);
+    ir_id in[] = {data, conv_kernel(x, real_of(x, n->inputs[1]), &l, &w, k), bias_of(x, n)};
     ir_id y = step(x, "Conv", "Conv", in, in[2] == IR_NONE ? 2 : 3, attrs);
     return channels_last(x, y, w.rank);
 }
@@ -190,7 +231,7 @@ static assay_status export_transposed(exporting *x, const ir_node *n)
         return no_form(x, "its kernel is depthwise");
     pad_transposed(n, &w);
     ir_id in[] = {channels_first(x, n->inputs[0], w.rank),
-                  turned_kernel(x, n->inputs[1], &l, l.in, l.out), bias_of(x, n)};
+                  turned_kernel(x, real_of(x, n->inputs[1]), &l, l.in, l.out), bias_of(x, n)};
     const ir_attr_spec attrs[] = {IR_SPEC_INTS("strides", w.n, w.stride),
                                   IR_SPEC_INTS("dilations", w.n, w.dilation),
                                   IR_SPEC_INTS("pads", 2 * w.n, w.pads),
@@ -214,9 +255,21 @@ static assay_status export_pool(exporting *x, const ir_node *n)
         most ? IR_SPEC_INTS("dilations", w.n, w.dilation)
              : IR_SPEC_INT("count_include_pad", ir_attr_int(n, "count_include_pad", 0)),
         STEP_END};
-    ir_id in = channels_first(x, n->inputs[0], w.rank);
     const char *op = most ? "MaxPool" : "AveragePool";
-    return channels_last(x, step(x, op, op, &in, 1, attrs), w.rank);
+    if (!keeps_grid(x, n)) {
+        ir_id in = channels_first(x, n->inputs[0], w.rank);
+        return channels_last(x, step(x, op, op, &in, 1, attrs), w.rank);
+    }
+    ir_id in = stored_first(x, n->inputs[0], w.rank);
+    if (most)
+        return stored_last(x, step(x, op, op, &in, 1, attrs), w.rank);
+    ir_dtype t = stored_type(x, n->inputs[0]);
+    ir_id real = step_cast(x, "real", in, IR_FLOAT32);
+    int64_t count = 1;
+    for (int d = 0; d < w.n; d++)
+        count *= w.kernel[d] > 0 && w.kernel[d] < 4096 ? w.kernel[d] : 4096;
+    ir_id mean = step_away_from_zero(x, step(x, op, op, &real, 1, attrs), count);
+    return stored_last(x, step_cast(x, "stored", mean, t), w.rank);
 }
 
 /* ---- fully connected ---- */
@@ -226,25 +279,29 @@ static assay_status export_linear(exporting *x, const ir_node *n)
     int rank, w_rank;
     const int64_t *in_dims = known_dims(x, n->inputs[0], &rank);
     const int64_t *w = known_dims(x, n->inputs[1], &w_rank);
-    ir_id a = real_of(x, n->inputs[0]), b = real_of(x, n->inputs[1]), bias = bias_of(x, n);
     static const int64_t turn[] = {1, 0};
     if (!in_dims || !w || w_rank != 2)
         return no_form(x, "its sizes are not known");
-    if (ir_attr_int(n, "keep_num_dims", 0) && rank > 2) {
-        ir_id in[] = {a, step_transpose(x, "kernel", b, turn, 2)};
-        if (bias == IR_NONE)
-            return finish(x, "MatMul", in, 2, NULL);
-        ir_id sum[] = {step(x, "MatMul", "MatMul", in, 2, NULL), bias};
-        return finish(x, "Add", sum, 2, NULL);
-    }
-    if (rank != 2 || in_dims[1] != w[1]) {
+    bool integers = is_integer_product(x, n), keep = ir_attr_int(n, "keep_num_dims", 0) && rank > 2;
+    ir_id a = integers ? n->inputs[0] : real_of(x, n->inputs[0]);
+    if (!keep && (rank != 2 || in_dims[1] != w[1])) {
         const int64_t shape[] = {-1, w[1]};
         ir_id in[] = {a, step_ints(x, "rows_shape", shape, 2)};
         a = step(x, "rows", "Reshape", in, 2, NULL);
     }
-    ir_id in[] = {a, b, bias};
-    const ir_attr_spec attrs[] = {IR_SPEC_INT("transB", 1), STEP_END};
-    return finish(x, "Gemm", in, bias == IR_NONE ? 2 : 3, attrs);
+    if (integers)
+        return export_integer_linear(x, n, a, step_transpose(x, "kernel", n->inputs[1], turn, 2));
+    ir_id b = real_of(x, n->inputs[1]), bias = bias_of(x, n);
+    if (!keep) {
+        ir_id in[] = {a, b, bias};
+        const ir_attr_spec attrs[] = {IR_SPEC_INT("transB", 1), STEP_END};
+        return finish(x, "Gemm", in, bias == IR_NONE ? 2 : 3, attrs);
+    }
+    ir_id in[] = {a, step_transpose(x, "kernel", b, turn, 2)};
+    if (bias == IR_NONE)
+        return finish(x, "MatMul", in, 2, NULL);
+    ir_id sum[] = {step(x, "MatMul", "MatMul", in, 2, NULL), bias};
+    return finish(x, "Add", sum, 2, NULL);
 }
 
 /* ---- sizes ---- */
@@ -264,16 +321,21 @@ static assay_status export_resize(exporting *x, const ir_node *n)
     if (!out || rank != 4)
         return no_form(x, "its sizes are not known");
     const int64_t sizes[] = {out[0], out[3], out[1], out[2]};
-    ir_id in[] = {channels_first(x, n->inputs[0], 4), IR_NONE, IR_NONE,
-                  step_ints(x, "sizes", sizes, 4)};
-    bool linear = str_is(ir_attr_str(n, "mode", "nearest"), "linear");
+    bool linear = str_is(ir_attr_str(n, "mode", "nearest"), "linear"), stored = keeps_grid(x, n);
+    ir_id data = stored ? stored_first(x, n->inputs[0], 4) : channels_first(x, n->inputs[0], 4);
+    if (stored && linear)
+        data = step_cast(x, "real", data, IR_FLOAT32);
+    ir_id in[] = {data, IR_NONE, IR_NONE, step_ints(x, "sizes", sizes, 4)};
     const ir_attr_spec attrs[] = {IR_SPEC_TEXT("mode", linear ? "linear" : "nearest"),
                                   IR_SPEC_TEXT("coordinate_transformation_mode", mode),
                                   IR_SPEC_TEXT("nearest_mode", strcmp(mode, "asymmetric") == 0
                                                                    ? "floor"
                                                                    : "round_prefer_ceil"),
                                   STEP_END};
-    return channels_last(x, step(x, "Resize", "Resize", in, 4, attrs), 4);
+    ir_id y = step(x, "Resize", "Resize", in, 4, attrs);
+    if (stored && linear)
+        y = step_cast(x, "stored", step_half_up(x, y), stored_type(x, n->inputs[0]));
+    return stored ? stored_last(x, y, 4) : channels_last(x, y, 4);
 }
 
 static assay_status export_blocks(exporting *x, const ir_node *n)

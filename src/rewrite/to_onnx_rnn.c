@@ -1,6 +1,5 @@
 /* Recurrent layers with the batch first (layout 1), which engines do not run, as those with the steps first: what goes in
  * and what comes out is transposed. See to_onnx.h. */
-#include <string.h>
 
 #include "rewrite/to_onnx_impl.h"
 
@@ -47,8 +46,7 @@ assay_status export_batch_first_rnn(exporting *x, ir_node n)
     ir_node *own = ir_node_at(x->k.m, x->node);
     own->inputs = in;
     own->outputs = out;
-    if (!forget_layout(x, own))
-        return err_no_memory(x->k.err);
+    TRY_MEMORY(forget_layout(x, own), x->k.err);
     kit_put_node(&x->k, x->graph, x->node);
     for (uint32_t i = 0; i < n.n_outputs; i++)
         if (made[i] != IR_NONE)

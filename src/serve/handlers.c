@@ -104,33 +104,18 @@ static bool number_of(const request *r, const char *name, int64_t least, int64_t
 }
 
 /* "?view=1", which the page asks for: the reply becomes {"document": it, "view": what to show of it}. */
-static bool wants(const request *r, const char *name)
-{
-    const char *text = query_of(r, name);
-    return text && strcmp(text, "0") != 0 && strcmp(text, "false") != 0;
-}
-
-static void join_view(reply *out, const char *view)
-{
-    char *both = NULL;
-    int n = asprintf(&both, "{\"document\": %.*s, \"view\": %s}\n", (int)out->n, out->body, view);
-    assay_free(out->body);
-    out->body = n > 0 ? both : NULL;
-    out->n = n > 0 ? (size_t)n : 0;
-}
-
 static void add_view(const request *r, reply *out)
 {
     assay_error err = {0};
     assay_result *of = NULL;
     char *view = NULL;
     size_t n;
-    if (!wants(r, "view") || out->status >= MHD_HTTP_BAD_REQUEST)
+    if (!query_flag(r, "view") || out->status >= MHD_HTTP_BAD_REQUEST)
         return;
     assay_status s = assay_result_from_json(out->body, out->n, "the document", NULL, &of, &err);
     if (s == ASSAY_OK)
         s = assay_result_write(of, "view", NULL, &view, &n, &err);
-    join_view(out, s == ASSAY_OK ? view : "null");
+    reply_join_view(out, s == ASSAY_OK ? view : "null");
     assay_free(view);
     assay_result_free(of);
 }
@@ -233,7 +218,7 @@ static assay_status give_run_and_view(request *r, assay_store *store, reply *out
 
 void serve_record(request *r, reply *out)
 {
-    with_store(r, out, wants(r, "view") ? give_run_and_view : give_run);
+    with_store(r, out, query_flag(r, "view") ? give_run_and_view : give_run);
 }
 
 static assay_status delete_run(request *r, assay_store *store, reply *out, assay_error *err)
@@ -373,7 +358,7 @@ void serve_profile(request *r, reply *out)
         return;
     }
     reply_json(out, text, n);
-    if (wants(r, "save"))
+    if (query_flag(r, "save"))
         with_store(r, out, keep_profile);
     if (take_work(r, n)) {
         add_view(r, out);

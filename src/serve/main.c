@@ -83,7 +83,10 @@ static void wait_for_end(void)
 static int serve(server *s)
 {
     int code = ASSAY_ERR_SYSTEM;
-    if (server_start(s)) {
+    assay_error err = {0};
+    if (!sweeps_open(s, &err)) {
+        code = complain(err.code, err.message);
+    } else if (server_start(s)) {
         bool made_up = s->options.token && strcmp(s->options.token, "auto") == 0;
         printf("%s%s%s\n", s->url, made_up ? "?token=" : "", made_up ? s->token : "");
         fflush(stdout);

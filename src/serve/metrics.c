@@ -1,6 +1,5 @@
 /* /metrics: OpenMetrics 1.0 text. The newest record of every model, and the server's own counters. */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -14,7 +14,7 @@ typedef enum serve_kind {
     SERVE_HISTORY,
     SERVE_FLAG,
     SERVE_NUMBER,
-    SERVE_HOST,
+    SERVE_WORDS,
     SERVE_LIMIT,
     SERVE_SAY
 } serve_kind;
@@ -22,12 +22,15 @@ typedef enum serve_kind {
 typedef struct serve_row {
     const char *name;
     serve_kind kind;
-    size_t at; /* of its field in serve_options */
-    long min, max;
+    size_t at;     /* of its field in serve_options */
+    size_t count;  /* WORDS: of the int that counts them */
+    long min, max; /* WORDS: how many may be given */
 } serve_row;
 
 #define ROW(name_, kind_, field) \
     .name = (name_), .kind = SERVE_##kind_, .at = offsetof(serve_options, field)
+
+#define COUNTED(field) .count = offsetof(serve_options, field)
 
 static const serve_row rows[] = {
     {ROW("port", NUMBER, port), .max = 65535},
@@ -35,7 +38,8 @@ static const serve_row rows[] = {
     {ROW("db", HISTORY, db)},
     {ROW("token", WORD, token)},
     {ROW("token-file", WORD, token_file)},
-    {ROW("allow-host", HOST, allowed)},
+    {ROW("allow-host", WORDS, allowed), COUNTED(n_allowed), .max = SERVE_HOSTS},
+    {ROW("sweep-plan", WORDS, sweeps), COUNTED(n_sweeps), .max = SERVE_SWEEPS},
     {ROW("read-only", FLAG, read_only)},
     {ROW("no-sandbox", FLAG, no_sandbox)},
     {ROW("timeout", NUMBER, timeout_s), .min = 1, .max = 3600},
@@ -64,11 +68,15 @@ static int take_number(const serve_row *row, const char *text, long *to)
     return -1;
 }
 
-static int take_host(serve_options *o, const char *name)
+static int add_word(const serve_row *row, const char *word, serve_options *o)
 {
-    if (o->n_allowed == SERVE_HOSTS)
-        return refuse("allow-host", " can be given 16 times at most");
-    o->allowed[o->n_allowed++] = name;
+    int *n = (int *)(void *)((char *)o + row->count);
+    char why[80];
+    if (*n == row->max) {
+        snprintf(why, sizeof why, " can be given %ld times at most", row->max);
+        return refuse(row->name, why);
+    }
+    ((const char **)(void *)((char *)o + row->at))[(*n)++] = word;
     return -1;
 }
 
@@ -153,8 +161,8 @@ static int take_row(const serve_row *row, char *value, serve_options *o)
         return -1;
     case SERVE_NUMBER:
         return take_number(row, value, to);
-    case SERVE_HOST:
-        return take_host(o, value);
+    case SERVE_WORDS:
+        return add_word(row, value, o);
     case SERVE_LIMIT:
         return take_limit(value);
     default:

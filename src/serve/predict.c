@@ -33,17 +33,6 @@ static void put_devices(FILE *f, const assay_devices *all)
     fputs("]}\n", f);
 }
 
-/* What a stream in memory holds is the reply. */
-static void reply_stream(reply *out, FILE *f, char **text, size_t *n)
-{
-    if (f && fclose(f) == 0 && *text) {
-        reply_json(out, *text, *n);
-        return;
-    }
-    free(*text);
-    reply_error(out, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory");
-}
-
 void serve_devices(request *r, reply *out)
 {
     assay_devices *all = NULL;

@@ -65,3 +65,28 @@ const char *query_of(const request *r, const char *name)
     const char *v = MHD_lookup_connection_value(r->mhd, MHD_GET_ARGUMENT_KIND, name);
     return v && *v ? v : NULL;
 }
+
+bool query_flag(const request *r, const char *name)
+{
+    const char *text = query_of(r, name);
+    return text && strcmp(text, "0") != 0 && strcmp(text, "false") != 0;
+}
+
+void reply_join_view(reply *out, const char *view)
+{
+    char *both = NULL;
+    int n = asprintf(&both, "{\"document\": %.*s, \"view\": %s}\n", (int)out->n, out->body, view);
+    assay_free(out->body);
+    out->body = n > 0 ? both : NULL;
+    out->n = n > 0 ? (size_t)n : 0;
+}
+
+void reply_stream(reply *out, FILE *f, char **text, size_t *n)
+{
+    if (f && fclose(f) == 0 && *text) {
+        reply_json(out, *text, *n);
+        return;
+    }
+    free(*text);
+    reply_error(out, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory");
+}

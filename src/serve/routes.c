@@ -1,5 +1,4 @@
 /* The routes: one row per path. HEAD is GET without its body. */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +18,11 @@ const route routes[] = {
     {"GET", "/api/v1/events", serve_events, NULL, false, false},
     {"GET", "/api/v1/devices", serve_devices, NULL, false, false},
     {"GET", "/api/v1/predict", serve_predict, NULL, false, false},
+    {"GET", "/api/v1/changes", serve_changes, NULL, false, false},
+    {"GET", "/api/v1/drift", serve_drift, NULL, false, false},
+    {"GET", "/api/v1/cheapest", serve_cheapest, NULL, false, false},
+    {"GET", "/api/v1/sweeps", serve_sweeps, NULL, false, false},
+    {"GET", "/api/v1/sweeps/*", serve_sweep, NULL, false, false},
     {"POST", "/api/v1/profile", serve_profile, "serve-model", true, false},
     {"GET", "/openapi.json", serve_openapi, NULL, false, false},
     {"GET", "/metrics", serve_metrics, NULL, false, false},

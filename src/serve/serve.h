@@ -10,9 +10,11 @@
 
 #include <assay/history.h>
 #include <assay/study.h>
+#include <assay/sweep.h>
 #include <microhttpd.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 
 #define SERVE_CONNECTIONS 128         /* with a thread: their first request's head is complete */
 #define SERVE_PER_ADDRESS 96          /* of these */
@@ -31,6 +33,7 @@
 #define SERVE_WORKER_MS     30000
 #define SERVE_WORKER_WAIT_S 10
 #define SERVE_HOSTS         16
+#define SERVE_SWEEPS        64
 #define SERVE_STORES        16
 #define SERVE_STREAMS       48     /* clients that are told of changes */
 #define SERVE_STREAM_MS     600000 /* of one stream; clients ask again */
@@ -53,6 +56,8 @@ typedef struct serve_options {
     const char *host, *db, *token, *token_file;
     const char *allowed[SERVE_HOSTS]; /* --allow-host */
     int n_allowed;
+    const char *sweeps[SERVE_SWEEPS]; /* --sweep-plan: files of plans */
+    int n_sweeps;
     bool read_only;
     bool no_sandbox; /* for uploaded models */
 } serve_options;
@@ -187,7 +192,9 @@ struct server {
     int64_t started_s;
     char *page;
     size_t n_page;
-    char *policy; /* Content-Security-Policy of the page */
+    char *policy;                       /* Content-Security-Policy of the page */
+    assay_result *sweeps[SERVE_SWEEPS]; /* plans (fleet.c) */
+    int n_sweeps;
 };
 
 bool server_start(server *s);
@@ -266,6 +273,11 @@ void reply_json(reply *out, char *text, size_t n); /* takes */
 /* "x": as JSON text into a buffer that is grown; used for sentences. */
 char *json_quoted(const char *text);
 const char *query_of(const request *r, const char *name); /* NULL: not given */
+bool query_flag(const request *r, const char *name);      /* given, and neither "0" nor "false" */
+/* The body becomes {"document": it, "view": VIEW}. */
+void reply_join_view(reply *out, const char *view);
+/* What a stream in memory holds is the reply; closes it. */
+void reply_stream(reply *out, FILE *f, char **text, size_t *n);
 
 /* Whether the request may come in: 0, or the status of a refusal with its sentence (guard.c). */
 unsigned guard_check(request *r, const route *route, const char **why);
@@ -278,7 +290,12 @@ void with_store(request *r, reply *out, store_fn *work);
 
 handler_fn serve_page, serve_records, serve_record, serve_models, serve_trend, serve_compare,
     serve_add, serve_profile, serve_tags, serve_delete, serve_openapi, serve_metrics, serve_health,
-    serve_events, serve_devices, serve_predict;
+    serve_events, serve_devices, serve_predict, serve_changes, serve_drift, serve_cheapest,
+    serve_sweeps, serve_sweep;
+
+/* The plans of --sweep-plan (fleet.c). False: err says which one cannot be read. */
+bool sweeps_open(server *s, assay_error *err);
+void sweeps_close(server *s);
 
 /* ---- models of strangers (worker.c) ---- */
 

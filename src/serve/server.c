@@ -206,6 +206,7 @@ void server_stop(server *s)
     }
     watchdog_stop(&s->dog);
     stores_close(s);
+    sweeps_close(s);
     assay_free(s->page);
     assay_free(s->policy);
 }

@@ -9,9 +9,7 @@
  * The library calls watchdog_remove() before it closes the socket, and both it and the shutdown are under the
  * lock: a socket that was closed, and its number used again, is never touched.
  */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "serve/serve.h"

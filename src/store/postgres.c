@@ -370,8 +370,7 @@ static void postgres_close(store *base)
 static assay_status connect_first(pg_store *s, const char *name, assay_error *err)
 {
     s->name = memory_strdup(name);
-    if (!s->name)
-        return err_no_memory(err);
+    TRY_MEMORY(s->name, err);
     TRY(postgres_load(&s->pq, err));
     TRY(postgres_describe(s, err));
     return s->mode == STORE_WRITES ? postgres_reach_patiently(s, err) : postgres_reach(s, err);
@@ -381,8 +380,7 @@ static assay_status postgres_open(const char *name, store_mode mode, store **out
 {
     pg_store *s = memory_zeroed(1, sizeof *s);
     *out = NULL;
-    if (!s)
-        return err_no_memory(err);
+    TRY_MEMORY(s, err);
     s->is.backend = &store_postgres;
     s->mode = mode;
     assay_status status = connect_first(s, name, err);

@@ -5,7 +5,6 @@
  * was done: it is sent again with the same number, and a conflict of that number says that it was. A program that saves
  * many gets the number of the next record with the answer, which saves a question.
  */
-#include <assert.h>
 #include <stdio.h>
 #include <time.h>
 

@@ -292,8 +292,7 @@ static assay_status sqlite_open(const char *path, store_mode mode, store **out, 
     sqlite_store *s = memory_zeroed(1, sizeof *s);
     const bool create = mode != STORE_READS;
     *out = NULL;
-    if (!s)
-        return err_no_memory(err);
+    TRY_MEMORY(s, err);
     s->is.backend = &store_sqlite;
     if (path)
         file_shown(path, s->is.shown);

@@ -58,11 +58,6 @@ int64_t store_wait_s(void)
     return given && str_to_u64(str_of(given), &s) && s <= WAIT_MOST_S ? (int64_t)s : WAIT_S;
 }
 
-bool store_was_lost(const store *s)
-{
-    return s->lost;
-}
-
 /* ---- transactions ---- */
 
 assay_status store_run_sql(store *s, const char *sql, assay_error *err)

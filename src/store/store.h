@@ -81,8 +81,6 @@ typedef struct store_added {
 assay_status store_add(store *s, const profile *p, str document, const store_label *label,
                        store_added *out, assay_error *err);
 int64_t store_wait_s(void); /* $ASSAY_DB_WAIT, else 30 */
-/* Whether the last failure was that the server could not be reached. */
-bool store_was_lost(const store *s);
 
 typedef struct store_filter {
     str query; /* substring of the model, command, host or a tag; empty: any */

@@ -1,5 +1,4 @@
 /* Queries of the history: lists of records and models. */
-#include <assert.h>
 
 #include "base/vec.h"
 #include "store/store_impl.h"

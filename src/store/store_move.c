@@ -297,8 +297,7 @@ static assay_status take_lines(importing *w, str text)
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         stop = stop ? stop : end;
         arena *a = arena_new((size_t)64 << 20);
-        if (!a)
-            return err_no_memory(w->err);
+        TRY_MEMORY(a, w->err);
         w->writing = false;
         if (stop - at > 1)
             status = take_line(w, (str){at, (uint32_t)(stop - at)}, (uint64_t)(at - text.p), a);
@@ -316,8 +315,7 @@ static assay_status take_text(importing *w, str text)
     str first = {text.p, newline ? (uint32_t)(newline - text.p) : text.n};
     assay_error ignored = {0};
     arena *a = arena_new((size_t)16 << 20);
-    if (!a)
-        return err_no_memory(w->err);
+    TRY_MEMORY(a, w->err);
     /* Of a result that goes over many lines the first alone says nothing. */
     bool lines = result_identify(first, w->shown, a, &is, &ignored) == ASSAY_OK &&
                  str_is(is.schema, "assay.history");

@@ -49,8 +49,7 @@ assay_status store_pack(str text, arena *a, str *out, int *encoding, assay_error
     assert(text.p && encoding);
     uLongf n = compressBound(text.n);
     Bytef *room = memory_alloc(n);
-    if (!room)
-        return err_no_memory(err);
+    TRY_MEMORY(room, err);
     bool smaller = compress2(room, &n, (const Bytef *)text.p, text.n, 6) == Z_OK && n < text.n;
     *out = smaller ? str_copy(a, (str){(char *)room, (uint32_t)n}) : text;
     free(room);
@@ -70,8 +69,7 @@ assay_status store_unpack(store *s, str packed, int64_t encoding, int64_t size, 
         encoding > 1 || encoding < 0)
         return store_damaged(s, err);
     char *text = arena_alloc(a, (size_t)size + 1);
-    if (!text)
-        return err_no_memory(err);
+    TRY_MEMORY(text, err);
     uLongf got = (uLongf)size;
     if (encoding == 0 && packed.n)
         memcpy(text, packed.p, packed.n);

@@ -21,8 +21,7 @@ assay_status store_keep_packed(store_packing *p, const void *body, assay_error *
         p->encoding < 0 || p->encoding > 1 || (p->encoding == 0 && p->n != (uint64_t)p->size))
         return err_fail(err, ASSAY_ERR_MALFORMED, "the document of a record is damaged");
     p->body = body || !p->n ? memory_alloc((size_t)p->n + 1) : memory_note_lack();
-    if (!p->body)
-        return err_no_memory(err);
+    TRY_MEMORY(p->body, err);
     if (p->n)
         memcpy(p->body, body, (size_t)p->n);
     return ASSAY_OK;
@@ -53,8 +52,7 @@ assay_status store_stream_open(store *s, int64_t id, store_stream **out, assay_e
     store_stream *d = memory_zeroed(1, sizeof *d);
     assert(out);
     *out = NULL;
-    if (!d)
-        return err_no_memory(err);
+    TRY_MEMORY(d, err);
     assay_status status = store_packed(s, id, true, &d->packed, err);
     if (status == ASSAY_OK)
         status = begin(d, err);

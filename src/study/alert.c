@@ -265,8 +265,7 @@ assay_status alert_judge(const alert *q, const history_trend *t, arena *a, histo
     double limit = q->limit;
     if (q->fn) {
         double *values = ARENA_ARRAY(a, double, t->n);
-        if (!values)
-            return err_no_memory(err);
+        TRY_MEMORY(values, err);
         out->window_records = window_values(q, t, values);
         limit = out->window_records ? q->factor * q->fn->of(values, out->window_records) : NAN;
     }

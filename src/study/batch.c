@@ -474,8 +474,7 @@ assay_status batch_find(const batch_question *q, arena *a, batch_rule *out, assa
     asking x = {.q = *q, .a = a, .n = ir_graph_at(q->model, 0)->inputs.n};
     *out = (batch_rule){.n = x.n, .fixed = -1};
     x.axes = ARENA_ARRAY(a, int, (size_t)x.n + 1);
-    if (!x.axes)
-        return err_no_memory(err);
+    TRY_MEMORY(x.axes, err);
     if (is_closed(&x)) /* sizes that were given may be of another batch, and contradict */
         x.q.shapes.n_shapes = 0;
     if (!by_name(&x, out)) {

@@ -396,8 +396,7 @@ assay_status capacity_run(const capacity_request *q, arena *a, capacity *out, as
     note_list said = {0};
     for (uint32_t i = 0; i < q->n; i++) {
         TRY(check_times(q, i, err));
-        if (!plan_profile(q, i, a, &plans))
-            return err_no_memory(err);
+        TRY_MEMORY(plan_profile(q, i, a, &plans), err);
     }
     if (!plans.n)
         return err_fail(

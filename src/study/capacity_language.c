@@ -119,8 +119,7 @@ assay_status capacity_run_language(const capacity_language_request *q, arena *a,
         most += q->models[i]->n_devices;
     capacity_plan *plans = ARENA_ARRAY(a, capacity_plan, most + 1u);
     str *said = ARENA_ARRAY(a, str, NOTES);
-    if (!plans || !said)
-        return err_no_memory(err);
+    TRY_MEMORY(plans && said, err);
     for (uint32_t i = 0; i < q->n; i++)
         for (uint32_t d = 0; d < q->models[i]->n_devices; d++)
             plans[n++] = plan_device(q, q->models[i], &q->models[i]->devices[d], a);

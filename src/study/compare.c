@@ -258,8 +258,7 @@ static assay_status collect_layers(const profile *const *pair, arena *a, compari
     TRY(align_layers(g.a, g.b, a, &g.of, err));
     g.peak_a = peak_by_layer(g.a, a);
     g.peak_b = peak_by_layer(g.b, a);
-    if (!g.peak_a || !g.peak_b || !collect_pairs(&g))
-        return err_no_memory(err);
+    TRY_MEMORY(g.peak_a && g.peak_b && collect_pairs(&g), err);
     out->is_pair = true;
     out->same = g.same;
     out->renamed = g.renamed;
@@ -290,7 +289,6 @@ assay_status compare_run(const profile *const *profiles, uint32_t n, arena *a, c
                         COMPARISON_MAX, n);
     TRY(same_lens(profiles, n, err));
     *out = (comparison){.lens = profiles[0]->lens};
-    if (!collect_types(profiles, n, a, out))
-        return err_no_memory(err);
+    TRY_MEMORY(collect_types(profiles, n, a, out), err);
     return n == 2 ? collect_layers(profiles, a, out, err) : ASSAY_OK;
 }

@@ -14,8 +14,7 @@ assay_status compare_set_budget(const verdict_limit *limits, uint32_t n, arena *
 {
     comparison_budget *b = ARENA_NEW(a, comparison_budget);
     comparison_limit *list = ARENA_ARRAY(a, comparison_limit, n);
-    if (!b || !list)
-        return err_no_memory(err);
+    TRY_MEMORY(b && list, err);
     for (uint32_t i = 0; i < n; i++) {
         const metric_row *m = limits[i].metric;
         list[i] = (comparison_limit){.row = m,
@@ -74,7 +73,7 @@ static str why_unknown(const profile *p, const comparison_rank *r, const compari
 {
     for (uint32_t i = 0; i < r->n_uses; i++)
         if (isnan(r->uses[i].share))
-            return str_printf(a, "%s is not known%s", limits[i].metric,
+            return str_printf(a, "%s is unknown%s", limits[i].metric,
                               limits[i].row->measured ? "; add --measure" : "");
     return str_printf(a, "%llu operators are unknown and not counted",
                       (unsigned long long)p->accounting.unknown);

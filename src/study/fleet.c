@@ -50,8 +50,7 @@ assay_status fleet_find_drift(fleet_ceiling *list, uint32_t n, arena *a, fleet_d
     fleet_drift *drifts = ARENA_ARRAY(a, fleet_drift, (size_t)n + 1);
     double *work = ARENA_ARRAY(a, double, (size_t)n + 1);
     *out = (fleet_drifts){.tolerance = FLEET_DRIFT, .ceilings = drifts};
-    if (!drifts || !work)
-        return err_no_memory(err);
+    TRY_MEMORY(drifts && work, err);
     if (n)
         qsort(list, n, sizeof *list, compare_ceilings);
     for (uint32_t from = 0, to; from < n; from = to) {
@@ -151,8 +150,7 @@ assay_status fleet_find_cheapest(const fleet_points *latency, const fleet_points
 {
     VEC(fleet_class) classes = {0};
     map seen;
-    if (!map_init(&seen, a, 0))
-        return err_no_memory(err);
+    TRY_MEMORY(map_init(&seen, a, 0), err);
     if (throughput->n)
         qsort(throughput->items, throughput->n, sizeof *throughput->items, compare_ids);
     for (uint32_t i = 0; i < latency->n; i++) {

@@ -45,8 +45,7 @@ static assay_status examine_series(changes_task *t, const fleet_point *p, uint32
     history_trend trend = trend_of(t->metric);
     trend.points = ARENA_ARRAY(t->arena, history_point, n);
     trend.n = n;
-    if (!trend.points)
-        return err_no_memory(t->err);
+    TRY_MEMORY(trend.points, t->err);
     for (uint32_t i = 0; i < n; i++)
         trend.points[i] = (history_point){
             .id = p[i].id, .created_s = p[i].created_s, .v = {.v = p[i].value}};
@@ -79,8 +78,7 @@ static assay_status list_new(const changes_task *t, size_t at, const str **out, 
     *n = 0;
     if (t->since_s == INT64_MIN)
         return ASSAY_OK;
-    if (!map_init(&seen, t->arena, 0))
-        return err_no_memory(t->err);
+    TRY_MEMORY(map_init(&seen, t->arena, 0), t->err);
     for (uint32_t i = 0; i < p->n; i++) {
         const str name = *(const str *)((const char *)&p->items[i] + at);
         bool is_new;
@@ -138,8 +136,7 @@ static assay_status group_changes(changes_task *t, fleet_by by)
 {
     VEC(fleet_group) groups = {0};
     map seen;
-    if (!map_init(&seen, t->arena, 0))
-        return err_no_memory(t->err);
+    TRY_MEMORY(map_init(&seen, t->arena, 0), t->err);
     for (uint32_t i = 0; i < t->changes.n; i++) {
         const fleet_change *c = &t->changes.items[i];
         bool is_new;

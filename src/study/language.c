@@ -152,8 +152,7 @@ static assay_status prefill(const language_asking *q)
     language_result *o = q->out;
     uint64_t batch = (uint64_t)o->batch, s = (uint64_t)o->prompt_tokens;
     language_graph *g = arena_alloc(q->arena, sizeof *g);
-    if (!g)
-        return err_no_memory(q->err);
+    TRY_MEMORY(g, q->err);
     TRY(language_evaluate(q, o->prompt_tokens, 0, true, g));
     language_phase *p = &o->prefill;
     p->tokens = s;
@@ -186,8 +185,7 @@ static assay_status evaluate_step(const language_asking *q, int64_t past, langua
     language_result *o = q->out;
     uint64_t batch = (uint64_t)o->batch;
     language_graph *g = arena_alloc(q->arena, sizeof *g);
-    if (!g)
-        return err_no_memory(q->err);
+    TRY_MEMORY(g, q->err);
     TRY(language_evaluate(q, 1, past, false, g));
     p->tokens = 1;
     p->context = past + 1;
@@ -532,8 +530,7 @@ static assay_status run_language(language_asking *q)
     int64_t past;
     language_graph *near = arena_alloc(q->arena, sizeof *near);
     language_graph *far = arena_alloc(q->arena, sizeof *far);
-    if (!near || !far)
-        return err_no_memory(q->err);
+    TRY_MEMORY(near && far, q->err);
     TRY(check_request(q));
     TRY(language_evaluate(q, LANGUAGE_NEAR, 0, false, near));
     choose_types(q, near);

@@ -145,8 +145,7 @@ static assay_status take_users(const placing *x, const serving_on *on, language_
     if (!out->most_running || (!u->n && !u->slo.present && !u->most))
         return ASSAY_OK;
     out->users = ARENA_ARRAY(x->arena, language_users, LANGUAGE_USERS);
-    if (!out->users)
-        return err_no_memory(err);
+    TRY_MEMORY(out->users, err);
     for (uint32_t i = 0; i < u->n; i++)
         out->users[out->n_users++] = users_at(x, on, u->users[i], out->most_running);
     for (int64_t n = 1; !u->n && u->slo.present && n <= 256; n *= 2)
@@ -261,13 +260,11 @@ assay_status language_on_devices(str hardware, const language_settings *s,
 {
     device_list list = {.arena = a};
     serving_table *table = ARENA_NEW(a, serving_table);
-    if (!table)
-        return err_no_memory(err);
+    TRY_MEMORY(table, err);
     TRY(devices_choose(hardware, &list, err));
     TRY(serving_table_read(a, table, err));
     o->devices = ARENA_ARRAY(a, language_device, list.rows.n + 1u);
-    if (!o->devices)
-        return err_no_memory(err);
+    TRY_MEMORY(o->devices, err);
     const placing x = {o, s, users, table, a};
     for (uint32_t i = 0; i < list.rows.n; i++)
         TRY(place_on_device(&x, &list.rows.items[i], &o->devices[i], err));

@@ -113,8 +113,7 @@ static assay_status add_points(const language_result *r, int64_t value, arena *a
     uint32_t n = r->n_devices ? r->n_devices : 1;
     uint64_t first = w->n ? w->points[0].total_macs : 0;
     language_point *more = ARENA_ARRAY(a, language_point, (size_t)w->n + n);
-    if (!more)
-        return err_no_memory(err);
+    TRY_MEMORY(more, err);
     if (w->n)
         memcpy(more, w->points, sizeof *more * w->n);
     for (uint32_t i = 0; i < n; i++) {
@@ -133,8 +132,7 @@ static assay_status run_value(const sweeping *w, int64_t value, const language_s
     language_settings mine = *s;
     language_result r = {0};
     arena *work = arena_new(s->memory_limit);
-    if (!work)
-        return err_no_memory(err);
+    TRY_MEMORY(work, err);
     assay_status status = settle_point(w, value, out, &mine, err);
     if (status == ASSAY_OK)
         status = run_point(w->hardware, &mine, work, &r, err);
@@ -166,8 +164,7 @@ assay_status language_sweep_over(const language_sweep_asked *q, language_users_a
         return take_users(&w, hardware, users, err);
     if (!out->sweeps)
         out->sweeps = ARENA_ARRAY(a, language_sweep, LANGUAGE_SWEEPS);
-    if (!out->sweeps)
-        return err_no_memory(err);
+    TRY_MEMORY(out->sweeps, err);
     if (out->n_sweeps == LANGUAGE_SWEEPS)
         return err_fail(err, ASSAY_ERR_USAGE, "at most %d sweeps at a time", LANGUAGE_SWEEPS);
     out->sweeps[out->n_sweeps] = (language_sweep){.over = w.over};

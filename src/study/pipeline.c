@@ -110,8 +110,7 @@ static assay_status put_sizes(zoo_args *args, const char *key, int n, const int6
     for (int i = 0; items && i < n; i++)
         items[i] = json_of_int(values[i]);
     json_value v = {.kind = JSON_LIST, .items = items, .n = (uint32_t)n};
-    if (!items || !zoo_args_put(args, str_of(key), n == 1 ? items[0] : v, false))
-        return err_no_memory(err);
+    TRY_MEMORY(items && zoo_args_put(args, str_of(key), n == 1 ? items[0] : v, false), err);
     return ASSAY_OK;
 }
 
@@ -271,8 +270,7 @@ assay_status pipeline_component_args(const pipeline_plan *plan, const pipeline_r
     const running q = {.plan = plan, .arena = a, .out = &sizes, .err = err};
     const pipeline_part *part = &plan->parts[c->part];
     zoo_args_init(out, a);
-    if (!zoo_args_copy(out, part->args))
-        return err_no_memory(err);
+    TRY_MEMORY(zoo_args_copy(out, part->args), err);
     TRY(sizes_for(&q, part, out, a));
     for (uint32_t i = 0; i < out->list.n; i++)
         out->list.items[i].lenient = out->list.items[i].silent = true;
@@ -455,11 +453,6 @@ static uint64_t attention_of_pass(const pipeline_result *r)
     return macs;
 }
 
-static double ratio(uint64_t a, uint64_t b)
-{
-    return b ? (double)a / (double)b : 0.0;
-}
-
 static assay_status run_point(const pipeline_plan *plan, const pipeline_settings *s,
                               pipeline_sweep *w, double value, assay_error *err)
 {
@@ -485,8 +478,8 @@ static assay_status run_point(const pipeline_plan *plan, const pipeline_settings
                               .total_macs = r.total_macs,
                               .total_flops = r.total_flops,
                               .attention_macs = attention_of_pass(&r)};
-        p->relative = ratio(p->total_macs, w->points[0].total_macs);
-        p->relative_denoiser = ratio(p->macs_per_step, w->points[0].macs_per_step);
+        p->relative = num_ratio(p->total_macs, w->points[0].total_macs);
+        p->relative_denoiser = num_ratio(p->macs_per_step, w->points[0].macs_per_step);
         w->n++;
     }
     arena_free(a);
@@ -569,8 +562,7 @@ assay_status pipeline_sweep_over(const pipeline_plan *plan, const pipeline_setti
     double value;
     if (!out->sweeps)
         out->sweeps = ARENA_ARRAY(a, pipeline_sweep, PIPELINE_SWEEPS);
-    if (!out->sweeps)
-        return err_no_memory(err);
+    TRY_MEMORY(out->sweeps, err);
     if (!over || !list.n || out->n_sweeps == PIPELINE_SWEEPS)
         return err_fail(err, ASSAY_ERR_USAGE,
                         "sweep must be like resolution=512,768,1024, steps=20,30,50 or "

@@ -51,12 +51,10 @@ static assay_status file_set(const json_value *v, const char *shown, arena *a, p
     if (v->kind != JSON_OBJECT)
         return fail_key(shown, "components[].set", "an object", err);
     zoo_args *args = ARENA_NEW(a, zoo_args);
-    if (!args)
-        return err_no_memory(err);
+    TRY_MEMORY(args, err);
     zoo_args_init(args, a);
     for (uint32_t i = 0; i < v->n; i++)
-        if (!zoo_args_put(args, v->items[i].key, v->items[i], false))
-            return err_no_memory(err);
+        TRY_MEMORY(zoo_args_put(args, v->items[i].key, v->items[i], false), err);
     part->args = args;
     return ASSAY_OK;
 }

@@ -56,8 +56,7 @@ const scaling_eval *scaling_at(scaling_job *j, const int64_t *at)
 
 static assay_status too_much(const scaling_job *j, assay_error *err)
 {
-    if (arena_failed(j->s->arena))
-        return err_no_memory(err);
+    TRY_MEMORY(!arena_failed(j->s->arena), err);
     if (j->stopped)
         return err_fail(err, ASSAY_ERR_INTERRUPTED, "interrupted: no result was kept");
     return err_fail(err, ASSAY_ERR_UNSUPPORTED,
@@ -273,8 +272,7 @@ static assay_status choose_values(scaling_job *j, uint32_t k, assay_error *err)
     for (uint32_t i = 0; i < j->s->n_axes; i++)
         ranges += j->s->axes[i].from < j->s->axes[i].to;
     int64_t *values = ARENA_ARRAY(j->s->arena, int64_t, SCALING_POINTS_MAX);
-    if (!values)
-        return err_no_memory(err);
+    TRY_MEMORY(values, err);
     if (j->q->step[k])
         x->n_values = fill_values(x->from, x->to, j->q->step[k], values, SCALING_POINTS_MAX);
     else if (j->q->count[k])

@@ -214,8 +214,7 @@ assay_status scaling_solve_all(scaling_job *j, assay_error *err)
 {
     scale_work *s = j->s;
     s->answers = ARENA_ARRAY(s->arena, scale_answer, SCALING_QUESTIONS * SCALING_AXES * OTHERS_MAX);
-    if (!s->answers)
-        return err_no_memory(err);
+    TRY_MEMORY(s->answers, err);
     for (uint32_t i = 0; i < s->n_questions; i++) {
         bool asked = false;
         for (uint32_t k = 0; k < s->n_axes; k++) {

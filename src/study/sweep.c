@@ -1,5 +1,4 @@
 /* See sweep.h: rows, cells, best and Pareto front. Machines are in sweep_machines.c. */
-#include <assert.h>
 
 #include "base/num.h"
 #include "study/sweep_impl.h"
@@ -230,8 +229,7 @@ assay_status sweep_report_make(const sweep_plan *plan, const history_list *recor
     sweep_best *best = ARENA_ARRAY(a, sweep_best, (size_t)plan->n_models * N_GOALS + 1);
     uint64_t *missing = ARENA_ARRAY(a, uint64_t, n + 1);
     double *work = ARENA_ARRAY(a, double, n + 1);
-    if (!rows || !cells || !best || !missing || !work)
-        return err_no_memory(err);
+    TRY_MEMORY(rows && cells && best && missing && work, err);
     TRY(sweep_match(plan, records, a, &of, err));
     for (uint32_t i = 0; i < n; i++)
         fill_row(&plan->tasks[i], of[i], a, &rows[i]);

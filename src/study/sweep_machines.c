@@ -80,8 +80,7 @@ assay_status sweep_compare_machines(sweep_report *r, double *work, arena *a, ass
 {
     sweep_machine *machines = ARENA_ARRAY(a, sweep_machine, r->n_rows + 1);
     pace_task t = {.r = r, .work = work, .ratios = ARENA_ARRAY(a, double, r->n_rows + 1)};
-    if (!machines || !t.ratios)
-        return err_no_memory(err);
+    TRY_MEMORY(machines && t.ratios, err);
     for (uint32_t i = 0; i < r->n_rows; i++)
         if (r->rows[i].record != INT64_MIN &&
             !is_listed(machines, r->n_machines, r->rows[i].machine))

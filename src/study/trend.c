@@ -260,8 +260,7 @@ assay_status trend_analyze(history_trend *t, arena *a, assay_error *err)
                 .scratch = ARENA_ARRAY(a, double, n),
                 .order = ARENA_ARRAY(a, ranked, n),
                 .cuts_p = ARENA_ARRAY(a, double, n)};
-    if (arena_failed(a))
-        return err_no_memory(err);
+    TRY_MEMORY(!arena_failed(a), err);
     for (uint32_t i = 0; i < n; i++)
         values[i] = t->points[i].v.v;
     rng_seed(&s.random, 1979);

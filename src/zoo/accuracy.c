@@ -20,8 +20,7 @@ static assay_status read_rows(str text, arena *a, zoo_accuracies *out, assay_err
         r.metric = cell[1];
         r.weights = cell[3];
         r.source = cell[4];
-        if (!VEC_ADD(a, &out->rows, r))
-            return err_no_memory(err);
+        TRY_MEMORY(VEC_ADD(a, &out->rows, r), err);
     }
     return csv_more(&c) || !out->rows.n
                ? err_fail(err, ASSAY_ERR_MALFORMED, "accuracy.csv: row %u is not complete",

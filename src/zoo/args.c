@@ -94,8 +94,7 @@ static assay_status parse_scalar(arena *a, str text, json_value *out, assay_erro
         *out = (json_value){.kind = JSON_NULL};
     } else if (!parse_number(text, out)) {
         *out = json_of_text(str_copy(a, text));
-        if (!out->s.p)
-            return err_no_memory(err);
+        TRY_MEMORY(out->s.p, err);
     }
     return ASSAY_OK;
 }
@@ -109,8 +108,7 @@ static assay_status parse_list(arena *a, str text, json_value *out, assay_error 
         return err_fail(err, ASSAY_ERR_USAGE, "list of %u items is longer than the limit of %d", n,
                         ITEMS_MAX);
     json_value *items = ARENA_ARRAY(a, json_value, n);
-    if (!items)
-        return err_no_memory(err);
+    TRY_MEMORY(items, err);
     for (str item; str_split(&text, ',', &item);)
         if ((item = str_trim(item)).n)
             TRY(parse_scalar(a, item, &items[k++], err));

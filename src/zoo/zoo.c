@@ -176,8 +176,7 @@ static assay_status merge_args(nn *b, assay_error *err)
         TRY(zoo_args_parse(&b->args, str_of(q->row->defaults), true, err));
     for (uint32_t i = 0; q->set && i < q->set->list.n; i++) {
         const zoo_arg *arg = &q->set->list.items[i];
-        if (!zoo_args_put(&b->args, arg->key, arg->value, arg->is_default))
-            return err_no_memory(err);
+        TRY_MEMORY(zoo_args_put(&b->args, arg->key, arg->value, arg->is_default), err);
         zoo_arg *put = zoo_args_get(&b->args, arg->key.p);
         put->lenient = arg->lenient;
         put->silent = arg->silent;
@@ -246,8 +245,7 @@ static void check_inputs(nn *b)
 static assay_status build_graph(nn *b, assay_error *err)
 {
     TRY(merge_args(b, err));
-    if (!prepare(b))
-        return err_no_memory(err);
+    TRY_MEMORY(prepare(b), err);
     b->quantized = nn_bool(b, "quantize", false);
     b->request->row->build(b);
     nn_take_native(b);

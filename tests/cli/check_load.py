@@ -5,6 +5,7 @@ from below where a busy machine adds."""
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -341,6 +342,9 @@ def kept(s, folder):
     assay("check", str(a), "--baseline", str(b), "--tolerance", "1000", code=(0, 7))
     compared = json.loads(assay("compare", str(a), str(b), "--json"))
     check("check and compare", len(compared["models"]) == 2)
+    screen = assay("report", str(a))
+    assert "1 requests" not in screen and "in flight at most" in screen, screen
+    assert re.search(r"[KM]?i?B/s and [0-9.]+ [KM]?i?B/s", screen), screen
     trend = json.loads(
         assay("trend", s.url + "/fixed?ms=5", "--metric", "goodput", "--db", str(db), "--json")
     )

@@ -33,6 +33,10 @@ SCREENS = [
     ["graph", "efficientnet_b0"],
     ["graph", "maxvit_t", "--verbose"],
     ["graph", "convnext_tiny", "--depth", "3"],
+    ["models", "--task", "classification", "--hardware", "t4"],
+    ["capacity", "llama-3.1-8b", "mistral-7b", "--hardware", "h100", "--target", "20rps"],
+    ["pipeline", "llama-3.1-8b", "mistral-7b"],
+    ["doctor", "--limits"],
 ]
 MEASURED = [
     ["profile", "lenet", *RUN],

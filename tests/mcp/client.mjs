@@ -3,7 +3,7 @@
 //   node tests/mcp/client.mjs PROGRAM
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -36,8 +36,16 @@ async function test(name, body) {
     }
 }
 
+/** Stops the first process that a process starts, which then never ends by itself. */
+async function stopChild(parent) {
+    for (let own = ""; !own; await new Promise((ok) => setImmediate(ok))) {
+        own = readFileSync(`/proc/${parent}/task/${parent}/children`, "utf8").trim();
+        if (own) process.kill(Number(own.split(" ")[0]), "SIGSTOP");
+    }
+}
+
 /** The answers to lines, in order, of a server whose stdin ends after them. */
-async function talk(lines, env = {}) {
+async function talk(lines, env = {}, meanwhile = () => {}) {
     const child = spawn(program, ["mcp"], { env: { ...process.env, ...env } });
     let out = "";
     child.stdout.on("data", (d) => (out += d));
@@ -46,6 +54,7 @@ async function talk(lines, env = {}) {
     child.stdin.end(
         Buffer.concat(lines.map((l) => Buffer.concat([Buffer.from(l), Buffer.from("\n")]))),
     );
+    await meanwhile(child.pid);
     assert.equal(await ended, 0);
     return out
         .split("\n")
@@ -177,14 +186,22 @@ await test("limits on messages, results and time", async () => {
     said = await talk([profile, JSON.stringify(ping)], { ASSAY_LIMITS: "mcp-result=2000" });
     assert.equal(said[0].result.isError, true);
     assert.deepEqual(said[1].result, {});
-    execFileSync("mkfifo", [join(folder, "never.onnx")]);
+    // A model that keeps the process of the call busy until it is found and stopped.
+    const layers = [];
+    for (let i = 0; i < 99000; i++) layers.push({ conv: { out: 4, kernel: 1 } }, "relu");
+    const path = join(folder, "long.json");
+    writeFileSync(
+        path,
+        JSON.stringify({ schema: "assay.model/1", name: "long", input: [1, 4, 8, 8], layers }),
+    );
     const stuck = JSON.stringify({
         ...ping,
         method: "tools/call",
-        params: { name: "profile", arguments: { model: join(folder, "never.onnx") } },
+        params: { name: "profile", arguments: { model: path } },
     });
-    said = await talk([stuck, JSON.stringify(ping)], { ASSAY_LIMITS: "mcp-time=1" });
+    said = await talk([stuck, JSON.stringify(ping)], { ASSAY_LIMITS: "mcp-time=1" }, stopChild);
     assert.equal(said[0].result.isError, true);
+    assert.match(said[0].result.content[0].text, /mcp-time/);
     assert.deepEqual(said[1].result, {});
 });
 

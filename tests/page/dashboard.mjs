@@ -1,12 +1,11 @@
 // The dashboard: first before a server of our own that keeps what it was asked, then before
 // assay-serve.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { measured } from "./documents.mjs";
-import { axe, noOverflow, patience, quiet, root, series, seriousFaults, test } from "./lib.mjs";
+import { axe, noOverflow, quiet, root, series, seriousFaults, serve, test } from "./lib.mjs";
 
 // A server with the requests of docs/reports.md. Three records of one model, one of another.
 function mock(w, { token } = {}) {
@@ -127,6 +126,15 @@ function mock(w, { token } = {}) {
                             latency_high_ms: 2,
                         },
                     ],
+                });
+            if (path === "/api/v1/sweeps")
+                return answer(res, 200, {
+                    sweeps: [{ id: 1, name: "s<b>", total: 8, done: 2, noisy: 1, missing: 6 }],
+                });
+            if (/changes|drift|cheapest|sweeps/.test(path))
+                return answer(res, 200, {
+                    document: { schema: "assay.changes/1", conclusion: "<b>Nothing</b>." },
+                    view: null,
                 });
             if (path === "/api/v1/trend")
                 return answer(res, 200, {
@@ -443,6 +451,10 @@ test("dashboard: axe finds no serious fault", async (w) => {
         ["", "light"],
         ["records", "light"],
         ["devices", "dark"],
+        ["sweeps", "light"],
+        ["fleet/cheapest", "dark"],
+        ["add", "light"],
+        ["trend", "dark"],
     ];
     const s = await mock(w);
     for (const [place, colorScheme] of looks) {
@@ -467,26 +479,6 @@ const modelFiles = [
     "torch/module.pt",
     "openvino/net.xml",
 ].map((name) => join(root, `tests/fuzz/corpus/fuzz_${name}`));
-
-function serve(w, ...options) {
-    const binary = join(dirname(w.program), "assay-serve");
-    if (!existsSync(binary)) return Promise.resolve(null);
-    const child = spawn(binary, ["--port", "0", "--db", w.path("history.db"), ...options], {
-        stdio: ["ignore", "pipe", "pipe"],
-    });
-    return new Promise((done, fail) => {
-        let text = "";
-        const take = (d) => {
-            text += d;
-            const m = /http:\/\/\S+/.exec(text);
-            if (m) done({ url: m[0].replace(/[.,]$/, ""), stop: () => child.kill() });
-        };
-        child.stdout.on("data", take);
-        child.stderr.on("data", take);
-        child.on("exit", () => fail(new Error(`assay-serve ended: ${text}`)));
-        setTimeout(() => fail(new Error(`assay-serve said no address: ${text}`)), patience).unref();
-    });
-}
 
 test("assay-serve: upload, list, open, compare, trend, tag, delete, model", async (w) => {
     const s = await serve(w);
@@ -592,6 +584,39 @@ test("assay-serve: models of every format, saved, another; static trends; live",
         await go(page, "devices");
         const row = page.locator("#matrix tr:has-text('resnet18')");
         await row.locator("[data-kind='predicted']").first().waitFor();
+        quiet(page);
+    } finally {
+        s.stop();
+    }
+});
+
+test("assay-serve: sweeps with their progress and matrix, questions about the fleet", async (w) => {
+    w.assay("sweep", "--models", "lenet,mlp", "--batch-sizes", "1,8", "-q", "-o", "plan.json");
+    w.assay("lenet", "-q", "--save", "--db", "fleet.db");
+    const s = await serve(w, "--db", w.path("fleet.db"), "--sweep-plan", w.path("plan.json"));
+    if (!s) return console.log("      assay-serve is not built: left out");
+    try {
+        const page = await w.page(s.url + "#/sweeps");
+        await at(page, "sweeps");
+        assert.match(await page.textContent("#sweeps tbody tr"), /0 of 4/);
+        assert.equal(await page.getAttribute("#sweeps progress", "max"), "4");
+        await page.locator("#sweeps a").click();
+        await at(page, "sweep/1");
+        assert.match(await page.textContent("main"), /0 of 4 tasks/);
+        for (const [question, says] of [
+            ["changes", /series/],
+            ["regressions", /worse/],
+            ["drift", /ceilings/],
+            ["cheapest?model=lenet", /lenet|class/],
+        ]) {
+            await go(page, `fleet/${question}`);
+            assert.match(await page.textContent("main"), says, question);
+        }
+        await page.getByLabel("Latency").fill("p99:5ms");
+        await page.getByLabel("Latency").press("Enter");
+        await page.waitForFunction(() => location.hash.includes("latency=p99%3A5ms"));
+        await noOverflow(page);
+        page.troubles = page.troubles.filter((t) => !/400/.test(t));
         quiet(page);
     } finally {
         s.stop();

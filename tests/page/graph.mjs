@@ -10,10 +10,13 @@ import {
     noOverflow,
     quiet,
     root,
+    sameGraph,
     scrollThrough,
     series,
     seriousFaults,
+    sum,
     test,
+    writeFlat,
 } from "./lib.mjs";
 
 const evil = "<img src=x onerror=alert(1)>";
@@ -31,39 +34,6 @@ const settled = (page, before, id = "model-graph") =>
         [id, before],
     );
 
-// What is drawn of the model itself: inputs and outputs left out.
-const boxes = (page, id = "model-graph") =>
-    page.evaluate(
-        (i) =>
-            [...document.querySelectorAll(`#${i} .g-box`)]
-                .filter((b) => Number(b.dataset.layers) > 0)
-                .map((b) => ({
-                    id: b.dataset.id,
-                    value: Number(b.dataset.value),
-                    layers: Number(b.dataset.layers),
-                    fill: b.querySelector(".g-ground").getAttribute("fill"),
-                })),
-        id,
-    );
-const sum = (list, of) => list.reduce((a, x) => a + of(x), 0);
-
-// Every layer is in one box, and the figures are those of the JSON.
-async function same(page, doc, key = "flops") {
-    const list = await boxes(page);
-    assert.equal(
-        sum(list, (b) => b.layers),
-        doc.layers.length,
-    );
-    assert.equal(
-        sum(list, (b) => b.value),
-        sum(doc.layers, (l) => l[key]),
-    );
-    for (const b of list.filter((x) => x.id.startsWith("l:")))
-        assert.equal(b.value, doc.layers[Number(b.id.slice(2))][key], b.id);
-    assert.equal(await page.getAttribute("#model-graph", "data-drawn"), String(list.length));
-    return list;
-}
-
 for (const name of ["resnet50", "swin_v2_t", "llama-3.1-8b", "ssdlite320.onnx"])
     test(`graph: ${name} opens with the figures of the JSON`, async (w) => {
         const model = name.includes(".onnx") ? join(root, "tests/models", name) : name;
@@ -71,7 +41,7 @@ for (const name of ["resnet50", "swin_v2_t", "llama-3.1-8b", "ssdlite320.onnx"])
         w.assay(model, "-q", "-o", "graph.html");
         const page = await w.page(w.path("graph.html"));
         await graphOf(page);
-        const list = await same(page, doc);
+        const list = await sameGraph(page, doc);
         assert.ok(list.length > 4 && list.length <= 62, `${list.length} nodes at the top level`);
         // The largest figure has the strongest colour.
         const most = list.reduce((a, b) => (b.value > a.value ? b : a));
@@ -97,16 +67,16 @@ test("graph: opens, searches, follows a value, walks by keys", async (w) => {
     w.assay("resnet50", "-q", "-o", "walk.html");
     const page = await w.page(w.path("walk.html"));
     const graph = await graphOf(page);
-    const top = await same(page, doc);
+    const top = await sameGraph(page, doc);
     const outside = doc.layers.filter((l) => !l.module);
     assert.equal(top.length, doc.modules.filter((m) => m.depth === 1).length + outside.length);
     await graph.locator("[data-id='m:layer1']").click();
     await settled(page, String(top.length));
-    assert.ok((await same(page, doc)).length > top.length);
+    assert.ok((await sameGraph(page, doc)).length > top.length);
     assert.equal(await graph.locator(".g-frame").count(), 1);
     // Another figure.
     await graph.getByLabel("Parameters", { exact: true }).check({ force: true });
-    await same(page, doc, "parameters");
+    await sameGraph(page, doc, "parameters");
     // A layer by its name: the panel has its figures.
     const layer = doc.layers.find((l) => l.name === "layer3.2.conv2");
     await graph.getByRole("searchbox").fill("layer3.2.conv2");
@@ -143,25 +113,19 @@ test("graph: opens, searches, follows a value, walks by keys", async (w) => {
 });
 
 test("graph: ten thousand nodes without modules are drawn in groups", async (w) => {
-    const layers = [];
-    for (let i = 0; i < 5000; i++)
-        layers.push({ conv: { out: 4, kernel: 1 }, name: `c${i}` }, "relu");
-    writeFileSync(
-        w.path("flat.json"),
-        JSON.stringify({ schema: "assay.model/1", name: "flat", input: [1, 4, 8, 8], layers }),
-    );
+    writeFlat(w.path("flat.json"));
     const doc = w.json("flat.json");
     w.assay("flat.json", "-q", "-o", "flat.html");
     const page = await w.page(w.path("flat.html"));
     const began = Date.now();
     const graph = await graphOf(page);
     console.log(`      laid out in ${Date.now() - began} ms`);
-    const list = await same(page, doc);
+    const list = await sameGraph(page, doc);
     assert.ok(list.length <= 60, `${list.length} nodes`);
     await graph.getByRole("searchbox").fill("c4999");
     await graph.getByRole("searchbox").press("Enter");
     await settled(page, String(list.length));
-    assert.ok((await same(page, doc)).length <= 400);
+    assert.ok((await sameGraph(page, doc)).length <= 400);
     quiet(page);
 });
 

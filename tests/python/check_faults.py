@@ -18,6 +18,7 @@ point that is neither.
 import argparse
 import collections
 import concurrent.futures
+import json
 import os
 import pathlib
 import re
@@ -47,7 +48,8 @@ CAUSES = {
     "short": "",
 }
 
-# Name: words behind the program. {in} holds the inputs; h.db is a fresh copy of the history.
+# Name: words behind the program. {in} holds the inputs; h.db and s.db are fresh copies of the
+# histories.
 COMMANDS = {
     "graph": "graph {in}/lstm_text.onnx -o out.json -q",
     "graph-console": "graph {in}/transformer_encoder.onnx --batch 2 --hardware t4 --training"
@@ -76,12 +78,66 @@ COMMANDS = {
     "history-export": "history export --db h.db -o out.jsonl",
     "history-import": "history import {in}/lines.jsonl --db h.db",
     "trend": "trend resnet18 --metric flops --db h.db --json",
+    "history-copy": "history copy {in}/other.db h.db",
+    "history-prune": "history prune --keep 1d --db h.db",
+    "history-changes": "history changes --since 1d --db h.db --json",
+    "regressions": "history regressions --metric flops --db h.db --json",
+    "sweep-plan": "sweep --models lenet,{in}/lstm_text.onnx --batch-sizes 1,2 -o out.json -q",
+    "sweep-request": "sweep {in}/request.json -o out.json",
+    "sweep-status": "sweep status {in}/part.json --db s.db --json",
+    "sweep-missing": "sweep missing {in}/part.json --db s.db",
+    "sweep-report": "sweep report {in}/whole.json --db s.db -o out.json",
     "devices": "devices --json",
     "models": "models --json",
+    "choose": "models --task classification --hardware t4 --budget latency:5ms --json",
+    "netron": "graph {in}/resnet18.onnx -q -o out.netron.json",
+    "gguf": "export gpt2 --set num_hidden_layers=1 --quant q8_0 -o out.gguf",
+    "ops": "graph {in}/lstm_text.onnx -q --ops {in}/rules.json -o out.json",
+    "tflite": "graph {in}/tflite/quantised.tflite -q -o out.json",
+    "tflite-export": "export {in}/tflite/float.tflite -o out.onnx",
+    "keras": "graph {in}/keras/tiny.h5 -q -o out.json",
+    "keras-zip": "graph {in}/keras/packed.keras -q -o out.json",
+    "torch": "graph {in}/torch/checkpoint.ckpt -q -o out.json",
+    "torch-shards": "graph {in}/torch/sharded -q -o out.json",
+    "torchscript": "graph {in}/torch/script.pt -q -o out.json",
+    "pt2": "graph {in}/pt2/archive.pt2 -q -o out.json",
+    "openvino": "graph {in}/openvino/net.xml -q -o out.json",
+    "ncnn": "graph {in}/ncnn/net.param -q -o out.json",
+    "coreml": "graph {in}/coreml/program.mlpackage -q -o out.json",
+    "tensorflow": "graph {in}/tensorflow/saved -q -o out.json",
+    "stablehlo": "graph {in}/stablehlo/loop.mlir -q -o out.json",
 }
 
+# Folders of tests/data with models of other formats.
+FORMATS = (
+    "coreml",
+    "keras",
+    "ncnn",
+    "openvino",
+    "pt2",
+    "stablehlo",
+    "tensorflow",
+    "tflite",
+    "torch",
+)
+
+# A file of --ops.
+RULES = """{"schema": "assay.ops/1", "operators": [{"op": "Relu", "inputs": ["x"],
+    "outputs": [{"shape": "x"}], "cost": {"int_ops": "size(x)"}}]}"""
+
+# A file of `assay sweep`.
+REQUEST = """{"models": ["lenet", "mlp"], "batch_sizes": [1, 8], "repeat": 2, "num_runs": 3,
+    "threads": [1, 2]}"""
+
 # Commands that change a history: what is in it after a failure is what was in it before.
-CHANGES = ("history-save", "history-new", "history-tag", "history-import")
+CHANGES = (
+    "history-save",
+    "history-new",
+    "history-tag",
+    "history-import",
+    "history-copy",
+    "history-prune",
+)
 
 
 class Outcome(NamedTuple):
@@ -138,8 +194,8 @@ class Worker:
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir()
         words = COMMANDS[name].format(**{"in": "../../in"}).split()
-        if "h.db" in words:
-            shutil.copy(self.inputs / "h.db", work / "h.db")
+        for history in {"h.db", "s.db"}.intersection(words):
+            shutil.copy(self.inputs / history, work / history)
         more = {"ASSAY_FAULT": fault} if fault else {}
         if count:
             more["ASSAY_FAULT_COUNT"] = str(count)
@@ -156,7 +212,7 @@ class Worker:
             )
         except subprocess.TimeoutExpired:
             return Outcome(HANGS, b"", b"", {}, None)
-        histories = [p for p in work.iterdir() if re.match(r"(h|new)\.db", p.name)]
+        histories = [p for p in work.iterdir() if re.match(r"(h|s|new)\.db", p.name)]
         files = {p.name: p.read_bytes() for p in work.iterdir() if p not in histories}
         records = None
         if name in CHANGES:
@@ -217,6 +273,9 @@ class Torture:
         self.inputs.mkdir()
         for model in ("lstm_text", "transformer_encoder", "resnet18", "mobilenet_v2"):
             shutil.copy(MODELS / f"{model}.onnx", self.inputs)
+        for kind in FORMATS:
+            shutil.copytree(ROOT / "tests" / "data" / kind, self.inputs / kind)
+        (self.inputs / "rules.json").write_text(RULES)
         self.assay("graph", "resnet18", "-q", "-o", "r.json")
         for model, tag in (("resnet18", "nightly"), ("lenet", "b"), ("resnet18", "c")):
             self.assay("graph", model, "-q", "--save", "--db", "h.db", "--tag", tag)
@@ -225,6 +284,29 @@ class Torture:
         shutil.copy(
             ROOT / "tests" / "data" / "results" / "profile-0.1.json", self.inputs / "b.json"
         )
+        self.prepare_sweeps()
+
+    def prepare_sweeps(self) -> None:
+        """A sweep with a record of each task, and one with a record of its first."""
+        (self.inputs / "request.json").write_text(REQUEST)
+        document = json.loads((self.inputs / "b.json").read_text())
+        lines: List[Any] = [{"schema": "assay.history/1"}]
+        for name, n_tasks, n_records in (("whole", 2, 2), ("part", 6, 1)):
+            words = ("--models", "lenet,mlp", "--repeat", str(n_tasks // 2), "--sweep-name", name)
+            self.assay("sweep", *words, "-q", "-o", f"{name}.json")
+            plan = json.loads((self.inputs / f"{name}.json").read_text())
+            lines += [
+                {
+                    "sweep": plan["id"],
+                    "task": task["task"],
+                    "machine": "n1@0",
+                    "document": {**document, "model": f"{name} {task['model']}"},
+                }
+                for task in plan["tasks"][:n_records]
+            ]
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        (self.inputs / "sweeps.jsonl").write_text(text)
+        self.assay("history", "import", "sweeps.jsonl", "--db", "s.db", "-q")
 
     def counts(self, name: str) -> Tuple[Outcome, Dict[str, int]]:
         path = self.folder / "counts"

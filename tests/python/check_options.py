@@ -751,6 +751,7 @@ HIDDEN = {
         f"serve {o}": "starts a server"
         for o in (
             *("db", "port", "host", "token", "token-file", "allow-host", "timeout", "read-only"),
+            "sweep-plan",
             *("no-sandbox", "raise-limit"),
         )
     },

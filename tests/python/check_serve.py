@@ -708,6 +708,52 @@ def check_start() -> None:
         check("port is closed", True)
 
 
+def check_fleet() -> None:
+    """Questions about all machines, and the sweeps of --sweep-plan, as the program answers them."""
+    plan = os.path.join(folder, "sweep.json")
+    db = os.path.join(folder, "fleet.db")
+    command = [assay, "sweep", "--models", "lenet,mlp", "--batch-sizes", "1,8", "-q", "-o", plan]
+    subprocess.run(command, check=True, env=environment)
+    s = Server("--sweep-plan", plan, db="fleet.db")
+    for i in range(20):
+        when = f"2026-11-{i + 1:02}T00:00:00Z"
+        s.ask("POST", "/api/v1/records", result(when=when, p50=5 + i % 3 / 100 + 4 * (i > 9)))
+
+    def same(path: str, *words: str) -> None:
+        """The document, or the sentence of a refusal, is the program's."""
+        done = subprocess.run(
+            [assay, *words, "--db", db, "--json"], env=environment, capture_output=True, text=True
+        )
+        status, said = s.json(path)
+        if status == 200:
+            check(path, said == json.loads(done.stdout or "null"), (said, done))
+        else:
+            check(path, "assay: " + said["error"]["message"] == done.stderr.strip(), (said, done))
+
+    same("/api/v1/changes", "history", "changes")
+    same("/api/v1/changes?worse=1&model=net", "history", "regressions", "--model", "net")
+    same("/api/v1/drift", "history", "drift")
+    same("/api/v1/cheapest?model=net&price=x%3D1", "history", "cheapest", "net", "--price", "x=1")
+    same("/api/v1/sweeps/1", "sweep", "report", plan)
+    check("a change is found", len(s.json("/api/v1/changes?worse=1")[1]["changes"]) == 1)
+    sweeps = s.json("/api/v1/sweeps")[1]["sweeps"]
+    check("sweeps", [(x["total"], x["done"], x["missing"]) for x in sweeps] == [(4, 0, 4)], sweeps)
+    view = s.json("/api/v1/sweeps/1?view=1")[1]
+    check("view of a sweep", view["document"]["total"] == 4 and "view" in view)
+    check("no such sweep", s.ask("GET", "/api/v1/sweeps/2")[0] == 404)
+    for path in (
+        "cheapest",
+        "cheapest?model=net&price=x",
+        "changes?metric=none",
+        "changes?since=x",
+    ):
+        check(f"400 of {path}", s.ask("GET", "/api/v1/" + path)[0] == 400)
+    s.stop()
+    serve = os.path.join(os.path.dirname(assay), "assay-serve")
+    bad = [serve, "--port", "0", "--db", db, "--sweep-plan", db]
+    check("a file that is no plan", subprocess.run(bad, capture_output=True).returncode == 3)
+
+
 def check_killed() -> None:
     """Runs that were acknowledged are there after kill -9, however it falls."""
     kept = 0
@@ -759,5 +805,6 @@ check("ends on SIGTERM", server.stop() == 0)
 check_busy()
 check_token()
 check_start()
+check_fleet()
 check_killed()
 sys.exit(finish())

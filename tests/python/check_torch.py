@@ -25,6 +25,7 @@ try:
     import numpy
     import pt2_writer
     import torch
+    import torch_modules
     from torch import nn
 except ImportError as missing:
     print(f"skipped: {missing}")
@@ -110,7 +111,8 @@ def builders() -> Dict[str, Any]:
         models.optical_flow,
     ):
         for name, function in vars(part).items():
-            if name[0].islower() and inspect.isfunction(function) and not name.startswith("get_"):
+            builds = name[0].islower() and not name.startswith(("get_", "list_"))
+            if builds and inspect.isfunction(function):
                 found[name] = function
     return {k: v for k, v in found.items() if EVERY or k in CHOICE}
 
@@ -314,11 +316,40 @@ def check_programs(folder: str) -> None:
             check_outputs(folder, f"{name}.{how} outputs", path, module, x)
 
 
+def check_written(folder: str, runs: bool) -> None:
+    """Modules with code of their own, scripted, traced and as a program of torch.export."""
+    for name, (build, shape) in torch_modules.MODULES.items():
+        module, x = settle(build()), torch.randn(shape)
+        ways = ["scripted", "traced", "frozen", "exported"]
+        for how in ways[: 2 if name == "attention" else 4]:
+            # Without gradients, attention is one fused operator of PyTorch, which is unknown.
+            path = os.path.join(folder, f"{name}.{how}.{'pt2' if how == 'exported' else 'pt'}")
+            if how == "exported":
+                pt2_writer.export(module, (x,), path)
+            else:
+                traced = how == "traced"
+                made = torch.jit.trace(module, x, check_trace=False) if traced else None
+                made = made if traced else torch.jit.script(module)
+                made = torch.jit.freeze(made) if how == "frozen" else made
+                made.save(path)
+            result = profile(path, "--input-shape", ",".join(map(str, shape)))
+            parameters = sum(p.numel() for p in module.parameters())
+            found = result["architecture"].get("total_parameters")
+            if how != "frozen":  # its weights are constants, some of them computed
+                check(f"{name}.{how}", found == parameters, f"{found}, not {parameters}")
+            unknown = result.get("accounting", {}).get("unknown", "no graph")
+            alone = result.get("inventory", {}).get("alone", False)
+            check(f"{name}.{how}", unknown == 0 and not alone, f"{unknown} unknown, {alone}")
+            if runs and unknown == 0 and not alone:
+                check_outputs(folder, f"{name}.{how} outputs", path, module, x)
+
+
 def main() -> int:
     torch.manual_seed(0)
     with tempfile.TemporaryDirectory() as folder:
         runs = has_engine(folder)
         check_modules(folder, runs)
+        check_written(folder, runs)
         count = check_recognised(folder) if models else 0
         if models and runs:
             check_weights(folder)

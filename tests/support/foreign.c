@@ -2,17 +2,28 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "ir/verify.h"
+#include "support/folder.h"
+
+const format_row *format_found(const char *path)
+{
+    assay_error err = {0};
+    const format_row *f = NULL;
+    assert_int_equal(format_of_file(path, &f, &err), ASSAY_OK);
+    return f;
+}
 
 ir_model *foreign_model(const char *path)
 {
     assay_error err = {0};
     ir_model *m = NULL;
-    const format_row *f = format_of_file(path);
+    const format_row *f = format_found(path);
     assert_non_null(f);
     assert_int_equal(f->reader, FORMAT_FOREIGN);
     assay_status s = format_read(f, path, FOREIGN_TEST_LIMIT, &m, &err);
@@ -98,4 +109,66 @@ void foreign_survives(const char *path, foreign_read_fn *read)
     for (size_t i = 0; i < n; i += 3)
         try_bytes(p, i, read);
     free(p);
+}
+
+/* ---- archives of 100 MB ---- */
+
+static uint32_t word_at(const uint8_t *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static void put_word_at(uint8_t *p, uint64_t v, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        p[i] = (uint8_t)(v >> 8 * i);
+}
+
+/* The entry of that name ends `big` bytes later, in a hole before the directory of the archive. */
+static void enlarge(const char *from, const char *entry, size_t big, const char *to)
+{
+    size_t n, room = strlen(entry);
+    uint8_t *p = foreign_load(from, &n);
+    uint8_t *end = p + n - 22; /* without a comment */
+    assert_memory_equal(end, "PK\5\6", 4);
+    uint8_t *wide = n > 98 && memcmp(end - 20, "PK\6\7", 4) == 0 ? end - 76 : NULL;
+    size_t directory = wide ? word_at(wide + 48) : word_at(end + 16);
+    bool found = false;
+    for (uint8_t *e = p + directory; memcmp(e, "PK\1\2", 4) == 0;) {
+        size_t name = e[28] + 256u * e[29], more = e[30] + 256u * e[31] + e[32] + 256u * e[33];
+        if (name >= room && memcmp(e + 46 + name - room, entry, room) == 0) {
+            put_word_at(e + 20, word_at(e + 20) + big, 4);
+            put_word_at(e + 24, word_at(e + 24) + big, 4);
+            found = true;
+        }
+        e += 46 + name + more;
+    }
+    assert_true(found);
+    put_word_at(end + 16, directory + big, 4);
+    if (wide) {
+        put_word_at(wide + 48, directory + big, 8);
+        put_word_at(end - 20 + 8, word_at(end - 20 + 8) + big, 8);
+    }
+    FILE *f = fopen(to, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(p, 1, directory, f), directory);
+    assert_int_equal(fseek(f, (long)(directory + big), SEEK_SET), 0);
+    assert_int_equal(fwrite(p + directory, 1, n - directory, f), n - directory);
+    fclose(f);
+    free(p);
+}
+
+void foreign_reads_little(const char *from, const char *entry, foreign_read_fn *read)
+{
+    enum { BIG = 100 << 20 };
+    const char *path = in_test_folder("big.zip");
+    assay_error err = {0};
+    source *src;
+    ir_model *m = NULL;
+    enlarge(from, entry, BIG, path);
+    assert_int_equal(source_open(path, &src, &err), ASSAY_OK);
+    assert_int_equal(read(src, path, FOREIGN_TEST_LIMIT, &m, &err), ASSAY_OK);
+    assert_true(source_size(src) > BIG);
+    assert_true(source_bytes_read(src) <= BIG / 50);
+    ir_model_free(m);
 }

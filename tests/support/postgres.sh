@@ -6,6 +6,7 @@
 #   postgres.sh end FOLDER              stops it and removes the folder
 #   postgres.sh database FOLDER NAME    makes a database and prints its name for --db
 #   postgres.sh sql FOLDER NAME SQL     runs SQL as the owner and prints the rows, unaligned
+#   postgres.sh file FOLDER NAME FILE   the same of a file
 # OPTIONS are settings of the server, "-c NAME=VALUE ...". fsync is off: what is stopped here is the server, not the machine.
 set -eu
 what=$1 folder=$2
@@ -54,5 +55,6 @@ database)
     echo "postgresql://assay@/$3?host=$folder"
     ;;
 sql) "$bin/psql" -q -X -A -t -v ON_ERROR_STOP=1 -h "$folder" -U assay -d "$3" -c "$4" ;;
-*) sed -n '2,9p' "$0" >&2; exit 2 ;;
+file) "$bin/psql" -q -X -A -t -v ON_ERROR_STOP=1 -h "$folder" -U assay -d "$3" -f "$4" ;;
+*) sed -n '2,10p' "$0" >&2; exit 2 ;;
 esac

@@ -107,7 +107,21 @@ FLOAT32, FLOAT16, INT32, INT8, INT4, BOOL = 0, 1, 2, 9, 17, 6
 
 
 # The kind of options of an operator, in the union of the schema.
-OPTIONS = {0: 11, 3: 1, 4: 2, 9: 8, 17: 5, 25: 9, 40: 27, 67: 49, 119: 93}
+OPTIONS = {
+    0: 11,
+    1: 5,
+    3: 1,
+    4: 2,
+    9: 8,
+    17: 5,
+    18: 21,
+    23: 15,
+    25: 9,
+    40: 27,
+    67: 49,
+    98: 75,
+    119: 93,
+}
 
 
 class Model:
@@ -273,6 +287,51 @@ def write_quantised(path):
     m.write(path)
 
 
+def signed(n, start=1):
+    return bytes((i * 37 + start * 11) % 251 & 255 for i in range(n))
+
+
+def write_integer(path):
+    """int8 from end to end: every operator that rounds in a way of its own."""
+    m = Model()
+    g = m.subgraph("main")
+
+    def value(name, shape, scale, zero):
+        return g.tensor(name, shape, INT8, quant=([scale], [zero], 0))
+
+    x = value("input", [1, 8, 8, 4], 0.05, 3)
+    scales = [0.002 + 0.001 * i for i in range(4)]
+    w = g.tensor("conv/kernel", [4, 3, 3, 4], INT8, signed(144), (scales, [0] * 4, 0))
+    biases = ([s * 0.05 for s in scales], [0] * 4, 0)
+    b = g.tensor("conv/bias", [4], INT32, ints(900, -700, 500, -300), biases)
+    c = value("conv", [1, 4, 4, 4], 0.03, -128)
+    dw = g.tensor("depthwise/kernel", [1, 3, 3, 4], INT8, signed(36, 2), (scales, [0] * 4, 3))
+    db = g.tensor("depthwise/bias", [4], INT32, ints(40, -50, 60, -70), biases)
+    d = value("depthwise", [1, 4, 4, 4], 0.041, 7)
+    s = value("add", [1, 4, 4, 4], 0.047, -9)
+    k = value("mul", [1, 4, 4, 4], 0.09, 11)
+    leaky = value("leaky", [1, 4, 4, 4], 0.07, -20)
+    size = g.tensor("size", [2], INT32, ints(8, 8))
+    big = value("resize", [1, 8, 8, 4], 0.07, -20)
+    p = value("pool", [1, 4, 4, 4], 0.07, -20)
+    moved = value("moved", [1, 4, 4, 4], 0.053, 5)
+    fw = g.tensor("dense/kernel", [6, 64], INT8, signed(384, 3), ([0.004], [0], 0))
+    fb = g.tensor("dense/bias", [6], INT32, ints(1, -2, 3, -4, 5, -6), ([0.053 * 0.004], [0], 0))
+    y = value("dense", [1, 6], 0.11, -4)
+    g.inputs, g.outputs = [x], [moved, y]
+    g.op(3, [x, w, b], [c], conv_options(2, activation=3))
+    g.op(4, [c, dw, db], [d], {1: Int(4, 1), 2: Int(4, 1), 3: Int(4, 1)})
+    g.op(0, [c, d], [s], {0: Int(1, 0)})
+    g.op(18, [s, d], [k], {0: Int(1, 1)})
+    g.op(98, [k], [leaky], {0: Float(0.2)})
+    g.op(23, [leaky, size], [big], {3: Int(1, 1)})
+    pool = {0: Int(1, 1), 1: Int(4, 2), 2: Int(4, 2), 3: Int(4, 2), 4: Int(4, 2)}
+    g.op(1, [big], [p], pool)
+    g.op(114, [p], [moved])
+    g.op(9, [moved, fw, fb], [y], {0: Int(1, 0)})
+    m.write(path)
+
+
 def write_loop(path):
     """WHILE of 5 trips: counter < 5, x = x * w."""
     m = Model()
@@ -325,5 +384,6 @@ if __name__ == "__main__":
     folder = sys.argv[1]
     write_float(f"{folder}/float.tflite")
     write_quantised(f"{folder}/quantised.tflite")
+    write_integer(f"{folder}/integer.tflite")
     write_loop(f"{folder}/loop.tflite")
     write_odd(f"{folder}/odd.tflite")

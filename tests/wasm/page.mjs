@@ -1,9 +1,9 @@
 // assay.html in Chromium: built-in models by name, files that are dropped, comparison, refusals, a
-// file of 3 GB that is read in ranges. No request leaves the page.
+// file of 3 GB that is read in ranges; what axe-core finds. No request leaves the page.
 import assert from "node:assert/strict";
-import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, existsSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { root, start } from "../page/lib.mjs";
+import { axe, root, seriousFaults, start } from "../page/lib.mjs";
 
 const model = (name) => join(root, "tests/cli/models", name);
 
@@ -95,6 +95,36 @@ const tests = {
     },
 };
 
+// The start, a report, a comparison and a refusal, without serious faults.
+async function accessible(world, path, colorScheme) {
+    const page = await world.page(path, { colorScheme, bypassCSP: true });
+    const clean = async (what) =>
+        assert.deepEqual(await seriousFaults(page), [], `${what}, ${colorScheme}`);
+    await page.waitForSelector("input[name=model]");
+    await clean("start");
+    await choose(page, [model("quant_cnn.onnx")]);
+    await clean("report");
+    await another(page);
+    await choose(page, [model("quant_cnn.onnx"), model("quant_mlp.onnx")]);
+    await clean("comparison");
+    await another(page);
+    await choose(page, [join(root, "README.md")]);
+    await page.waitForSelector(".banner.poor");
+    await clean("refusal");
+}
+
+async function checkAccessibility({ world, path, check }) {
+    if (!existsSync(axe)) {
+        console.log("skipped: axe-core is not installed (tools/web install --test)");
+        return;
+    }
+    for (const scheme of ["light", "dark"])
+        await accessible(world, path, scheme).then(
+            () => check(`page: axe finds no serious fault, ${scheme}`, true),
+            (error) => check(`page: axe finds no serious fault, ${scheme}`, false, error.message),
+        );
+}
+
 export async function checkPage({ program, page: path, check }) {
     const world = await start(program);
     if (typeof world === "string") {
@@ -112,6 +142,7 @@ export async function checkPage({ program, page: path, check }) {
     const outside = page.requests.filter((url) => !/^(file|blob|data):/.test(url));
     check("page: no request leaves it", !outside.length, outside.join(" "));
     check("page: quiet", !page.troubles.length, page.troubles.join("\n"));
+    await checkAccessibility({ world, path, check });
     await world.closeAll();
     await world.stop();
 }

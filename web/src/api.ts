@@ -97,13 +97,14 @@ function post(body: BodyInit, type = "application/json"): RequestInit {
     return { method: "POST", body, headers: { "Content-Type": type } };
 }
 
-type Asked = Query & {
-    metric?: string;
-    name?: string;
-    alert?: string;
-    hardware?: string;
-    precision?: string;
-};
+type Asked = Query &
+    FleetQuery & {
+        metric?: string;
+        name?: string;
+        alert?: string;
+        hardware?: string;
+        precision?: string;
+    };
 
 function query(q: Asked): string {
     const given = Object.entries(q).filter(([, v]) => v !== undefined && v !== "");
@@ -132,6 +133,25 @@ export interface Prediction {
     latency_high_ms: number | null;
 }
 
+// What may be asked of a fleet; texts as of `assay history changes` and the others.
+export interface FleetQuery {
+    model?: string;
+    since?: string;
+    latency?: string;
+    price?: string;
+    worse?: string;
+}
+export interface SweepProgress {
+    id: number;
+    name: string;
+    total: number;
+    done: number;
+    noisy: number;
+    running: number;
+    waiting: number;
+    missing: number;
+}
+
 export const api = {
     records: (q: Query) =>
         get<{ total: number; records: HistoryRecord[] }>(`api/v1/records?${query(q)}`),
@@ -145,6 +165,11 @@ export const api = {
         get<{ devices: Prediction[] }>(
             `api/v1/predict?${query({ model, hardware: hardware.join(","), precision })}`,
         ),
+    changes: (q: FleetQuery) => get<Viewed>(`api/v1/changes?view=1&${query(q)}`),
+    drift: (q: FleetQuery) => get<Viewed>(`api/v1/drift?view=1&${query(q)}`),
+    cheapest: (q: FleetQuery) => get<Viewed>(`api/v1/cheapest?view=1&${query(q)}`),
+    sweeps: () => get<{ sweeps: SweepProgress[] }>("api/v1/sweeps"),
+    sweep: (id: number) => get<Viewed>(`api/v1/sweeps/${plain(id)}?view=1`),
     events: (signal: AbortSignal) => ask("api/v1/events", { signal }),
     compare: (ids: Id[]) => get<Comparison>(`api/v1/compare?ids=${ids.map(plain).join(",")}`),
     addRecord: (body: Blob) => get<{ id: number }>("api/v1/records", post(body)),

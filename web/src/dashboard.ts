@@ -1,6 +1,7 @@
 // The dashboard: the same views over the history of a server.
 import { Failure, takeToken } from "./api";
 import { addPage } from "./dashboard/add";
+import { fleetPage } from "./dashboard/fleet";
 import { hrefOf, link, trouble } from "./dashboard/links";
 import { whileLive } from "./dashboard/live";
 import { matrixPage } from "./dashboard/matrix";
@@ -8,6 +9,7 @@ import { overviewPage } from "./dashboard/overview";
 import { comparePage, recordPage } from "./dashboard/record";
 import { recordsPage } from "./dashboard/records";
 import type { State } from "./dashboard/state";
+import { sweepPage, sweepsPage } from "./dashboard/sweeps";
 import { tokenPage } from "./dashboard/token";
 import { trendPage } from "./dashboard/trend";
 import { h } from "./dom";
@@ -22,6 +24,9 @@ async function pageAt(s: State, path: string): Promise<Page> {
     if (what === "add") return addPage(s);
     if (what === "devices") return matrixPage();
     if (what === "records") return recordsPage(s);
+    if (what === "sweeps") return sweepsPage();
+    if (what === "sweep" && a) return sweepPage(s, Number(a));
+    if (/^fleet\b/.test(path)) return fleetPage(s, path);
     return overviewPage();
 }
 
@@ -35,7 +40,7 @@ function failurePage(s: State, error: unknown): Page {
 }
 
 function markLinks(links: HTMLElement[], path: string): void {
-    const here = hrefOf(path.split("/")[0]);
+    const here = hrefOf(path.split(/[/?]/)[0]);
     for (const a of links)
         if (a.getAttribute("href") === here) a.setAttribute("aria-current", "page");
         else a.removeAttribute("aria-current");
@@ -54,7 +59,7 @@ async function go(s: State): Promise<void> {
 
 // What shows the history is asked for again when records come or go; a reader who types or has
 // chosen something is not interrupted, and a page that was added to or opened stays.
-const following = new Set(["", "records", "trend", "devices"]);
+const following = new Set(["", "records", "trend", "devices", "fleet", "sweeps", "sweep"]);
 function changed(s: State): void {
     const path = location.hash.replace(/^#\/?/, "");
     document.documentElement.dataset.changes = String(
@@ -71,6 +76,8 @@ export function startDashboard(app: HTMLElement, envelope: Envelope): void {
         link("records", "Records"),
         link("trend", "Trends"),
         link("devices", "Devices"),
+        link("sweeps", "Sweeps"),
+        link("fleet", "Fleet"),
         link("add", "Add"),
     ];
     const frame = shell(envelope.tool, [

@@ -1076,10 +1076,16 @@ export interface ProfileGeneration {
     predicted_first_token_ms?: number;
     /** By the roofline of this machine. [ms] */
     predicted_token_ms?: number;
+    /** Energy of the processor per prompt token. [J] */
+    prefill_joules_per_token?: number;
+    /** Energy of the processor per generated token. [J] */
+    decode_joules_per_token?: number;
     /** Bytes of the tensors of the file. [bytes] */
     planned_weight_bytes: number;
-    /** The library's buffers of weights. [bytes] */
+    /** The library's buffers of weights as stored. [bytes] */
     weight_bytes?: number;
+    /** Weights that the library stores a second time, in the layout of its kernels. [bytes] */
+    repacked_bytes?: number;
     /** The KV cache by the analysis. [bytes] */
     planned_cache_bytes: number;
     /** The library's KV cache. [bytes] */
@@ -2051,6 +2057,12 @@ export interface Calibration {
     interval_high: number;
     /** Median relative error over held-out models. [ratio] */
     median_error: number;
+    /** Usual time of the reference model that ran between the others. [s] */
+    reference_s?: number;
+    /**
+     * Slowest over fastest tenth of the reference's times; the others are corrected for it. [ratio]
+     */
+    drift?: number;
     /** Held-out models. */
     left_out: CalibrationRun[];
     /** Fitted coefficients. */
@@ -2905,13 +2917,13 @@ export interface LanguageDevice {
     /** Engine whose rows the interval rests on. */
     engine?: string;
     /** Expected time of the prefill. [ms] */
-    time_to_first_token_ms?: number;
+    ttft_ms?: number;
     /** 80 % interval, lower end. [ms] */
-    time_to_first_token_low_ms?: number;
+    ttft_low_ms?: number;
     /** 80 % interval, upper end. [ms] */
-    time_to_first_token_high_ms?: number;
+    ttft_high_ms?: number;
     /** Roofline: no kernel is faster. [ms] */
-    time_to_first_token_limit_ms?: number;
+    ttft_limit_ms?: number;
     /** Expected time of a step on average. [ms] */
     time_per_token_ms?: number;
     /** 80 % interval, lower end. [ms] */
@@ -3017,11 +3029,11 @@ export interface LanguagePoint {
     /** Verdict on the share of the memory. */
     verdict?: string;
     /** Expected time of the prefill. [ms] */
-    time_to_first_token_ms?: number;
+    ttft_ms?: number;
     /** 80 % interval, lower end. [ms] */
-    time_to_first_token_low_ms?: number;
+    ttft_low_ms?: number;
     /** 80 % interval, upper end. [ms] */
-    time_to_first_token_high_ms?: number;
+    ttft_high_ms?: number;
     /** Expected time of a step on average. [ms] */
     time_per_token_ms?: number;
     /** 80 % interval, lower end. [ms] */
@@ -3034,7 +3046,7 @@ export interface LanguagePoint {
 
 export interface LanguageMeasured {
     /** Time of the prefill. [ms] */
-    time_to_first_token_ms: number;
+    ttft_ms: number;
     /** Time of the first step. [ms] */
     first_step_ms: number;
     /** Time of the last step. [ms] */
@@ -4014,7 +4026,7 @@ export interface SweepTask {
     threads: number;
     /** Number among equal tasks, from 0. */
     repeat: number;
-    /** Predicted time limit of the task, with two repetitions. [s] */
+    /** Time limit of the task, with two repetitions: predicted, with a margin. [s] */
     time_limit_s: number;
 }
 

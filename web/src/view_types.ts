@@ -359,7 +359,7 @@ export interface LanguageDevice {
     largest_context?: number | null;
     largest_batch?: number | null;
     precision?: string;
-    time_to_first_token_ms?: number;
+    ttft_ms?: number;
     time_per_token_ms?: number;
     first_step_ms?: number;
     last_step_ms?: number;
@@ -372,7 +372,7 @@ export interface LanguageDevice {
 }
 
 export interface MeasuredGeneration {
-    time_to_first_token_ms?: number;
+    ttft_ms?: number;
     first_step_ms?: number;
     last_step_ms?: number;
     time_per_token_ms?: number;

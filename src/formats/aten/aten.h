@@ -29,6 +29,7 @@ typedef enum aten_kind {
     ATEN_SIZE, /* a whole number that the graph computes */
     ATEN_TEXT,
     ATEN_LIST, /* and tuples */
+    ATEN_DICT, /* keys and values in turn */
     ATEN_OTHER /* of the reader: a module, a function */
 } aten_kind;
 
@@ -191,6 +192,10 @@ extern aten_map_fn aten_view, aten_view_as, aten_flatten, aten_unflatten, aten_s
     aten_cat, aten_stack, aten_split, aten_chunk, aten_unbind, aten_slice, aten_select, aten_narrow,
     aten_index_select, aten_gather, aten_index, aten_flip, aten_roll, aten_pad, aten_pad_mode,
     aten_shuffle, aten_tril, aten_movedim, aten_scatter, aten_copy, aten_slice_scatter;
+extern aten_map_fn aten_trunc, aten_erfc, aten_isfinite, aten_atan2, aten_tensor_split,
+    aten_as_strided, aten_select_scatter, aten_scatter_reduce, aten_index_put, aten_nonzero,
+    aten_linspace, aten_meshgrid, aten_cdist, aten_fused_attention, aten_self_attention,
+    aten_adaptive_max_pool, aten_unshuffle;
 extern aten_map_fn aten_fill, aten_fill_like, aten_arange, aten_scalar_tensor, aten_to,
     aten_type_as, aten_to_copy, aten_cast_to, aten_one_hot, aten_random, aten_fill_value;
 

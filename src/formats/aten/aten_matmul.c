@@ -1,6 +1,5 @@
 /* ATen contractions: matrix products, convolutions, attention, embeddings. */
 #include <math.h>
-#include <string.h>
 
 #include "formats/aten/aten.h"
 

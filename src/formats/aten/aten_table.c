@@ -17,14 +17,28 @@ static const aten_row rows[] = {
     {"_assert_async", "", aten_nothing, NULL},
     {"_assert_scalar", "", aten_nothing, NULL},
     {"_assert_tensor_metadata", "", aten_nothing, NULL},
+    {"_cdist_forward", "x1 x2 p compute_mode", aten_cdist, NULL},
     {"_convolution",
      "input weight bias stride padding dilation transposed output_padding groups a b c d",
      aten_convolution, NULL},
+    {"_local_scalar_dense", X, aten_same, NULL},
     {"_log_softmax", X " dim half_to_float", aten_softmax, "LogSoftmax"},
+    {"_native_batch_norm_legit", "input weight bias running_mean running_var training momentum eps",
+     aten_native_batch_norm, NULL},
     {"_native_batch_norm_legit_no_training",
      "input weight bias running_mean running_var momentum eps", aten_native_batch_norm, NULL},
+    {"_native_multi_head_attention",
+     "query key value embed_dim num_head qkv_weight qkv_bias proj_weight proj_bias mask need_weights",
+     aten_self_attention, NULL},
     {"_reshape_alias", X " size stride", aten_view, NULL},
     {"_safe_softmax", X " dim dtype", aten_softmax, "Softmax"},
+    {"_scaled_dot_product_efficient_attention",
+     "query key value attn_bias compute_log_sumexp dropout_p is_causal scale", aten_fused_attention,
+     "mask"},
+    {"_scaled_dot_product_flash_attention",
+     "query key value dropout_p is_causal return_debug_mask scale", aten_fused_attention, "flash"},
+    {"_scaled_dot_product_flash_attention_for_cpu",
+     "query key value dropout_p is_causal attn_mask scale", aten_fused_attention, "cpu"},
     {"_softmax", X " dim half_to_float", aten_softmax, "Softmax"},
     {"_to_copy", X " dtype layout device pin_memory non_blocking memory_format", aten_to_copy,
      NULL},
@@ -35,6 +49,9 @@ static const aten_row rows[] = {
     {"adaptive_avg_pool1d", X " output_size", aten_adaptive_pool, "Average"},
     {"adaptive_avg_pool2d", X " output_size", aten_adaptive_pool, "Average"},
     {"adaptive_avg_pool3d", X " output_size", aten_adaptive_pool, "Average"},
+    {"adaptive_max_pool1d", X " output_size", aten_adaptive_max_pool, "Max"},
+    {"adaptive_max_pool2d", X " output_size", aten_adaptive_max_pool, "Max"},
+    {"adaptive_max_pool3d", X " output_size", aten_adaptive_max_pool, "Max"},
     {"add", XY " alpha", aten_add, "Add"},
     {"addcdiv", X " tensor1 tensor2 value", aten_addcmul, "Div"},
     {"addcmul", X " tensor1 tensor2 value", aten_addcmul, "Mul"},
@@ -49,11 +66,14 @@ static const aten_row rows[] = {
     {"arange", "start second step x x x x dtype end x x layout device pin_memory", aten_arange,
      NULL},
     {"arctan", X, aten_unary, "Atan"},
+    {"arctan2", XY, aten_atan2, NULL},
     {"argmax", X " dim keepdim", aten_arg_extreme, "ArgMax"},
     {"argmin", X " dim keepdim", aten_arg_extreme, "ArgMin"},
+    {"as_strided", X " size stride storage_offset", aten_as_strided, NULL},
     {"asin", X, aten_unary, "Asin"},
     {"asinh", X, aten_unary, "Asinh"},
     {"atan", X, aten_unary, "Atan"},
+    {"atan2", XY, aten_atan2, NULL},
     {"atanh", X, aten_unary, "Atanh"},
     {"avg_pool1d", X " kernel_size stride padding ceil_mode count_include_pad", aten_avg_pool,
      NULL},
@@ -71,6 +91,7 @@ static const aten_row rows[] = {
     {"bmm", X " mat2", aten_matmul, NULL},
     {"broadcast_to", X " size", aten_expand, NULL},
     {"cat", "tensors dim", aten_cat, NULL},
+    {"cdist", "x1 x2 p compute_mode", aten_cdist, NULL},
     {"ceil", X, aten_unary, "Ceil"},
     {"celu", X " alpha", aten_celu, NULL},
     {"channel_shuffle", X " groups", aten_shuffle, "channel"},
@@ -108,8 +129,10 @@ static const aten_row rows[] = {
     {"embedding", "weight indices padding_idx scale_grad_by_freq sparse", aten_embedding, NULL},
     {"empty", "size dtype layout device pin_memory memory_format", aten_fill, "0"},
     {"empty_like", X " dtype layout device pin_memory memory_format", aten_fill_like, "0"},
+    {"empty_strided", "size stride dtype", aten_fill, "0"},
     {"eq", XY, aten_compare, "Equal"},
     {"erf", X, aten_unary, "Erf"},
+    {"erfc", X, aten_erfc, NULL},
     {"exp", X, aten_unary, "Exp"},
     {"expand", X " size implicit", aten_expand, NULL},
     {"expand_as", XY, aten_expand_as, NULL},
@@ -117,6 +140,7 @@ static const aten_row rows[] = {
     {"expm1", X, aten_expm1, NULL},
     {"feature_dropout", X " p train", aten_same, NULL},
     {"fill", X " value", aten_fill_value, NULL},
+    {"fix", X, aten_trunc, NULL},
     {"flatten", X " start_dim end_dim", aten_flatten, NULL},
     {"flip", X " dims", aten_flip, NULL},
     {"floor", X, aten_unary, "Floor"},
@@ -142,10 +166,12 @@ static const aten_row rows[] = {
     {"hardswish", X, aten_hardswish, NULL},
     {"hardtanh", X " min_val max_val", aten_clamp, "hardtanh"},
     {"index", X " indices", aten_index, NULL},
+    {"index_put", X " indices values accumulate", aten_index_put, NULL},
     {"index_select", X " dim index", aten_index_select, "Gather"},
     {"instance_norm",
      "input weight bias running_mean running_var use_input_stats momentum eps cudnn_enabled",
      aten_instance_norm, NULL},
+    {"isfinite", X, aten_isfinite, NULL},
     {"isinf", X, aten_unary, "IsInf"},
     {"isnan", X, aten_unary, "IsNaN"},
     {"layer_norm", "input normalized_shape weight bias eps cudnn_enable", aten_layer_norm, NULL},
@@ -156,6 +182,7 @@ static const aten_row rows[] = {
     {"lift_fresh_copy", X, aten_same, NULL},
     {"linalg_vector_norm", X " ord dim keepdim dtype", aten_norm, "vector"},
     {"linear", "input weight bias", aten_linear, NULL},
+    {"linspace", "start end steps", aten_linspace, NULL},
     {"log", X, aten_unary, "Log"},
     {"log10", X, aten_log_base, "10"},
     {"log1p", X, aten_log1p, NULL},
@@ -182,6 +209,7 @@ static const aten_row rows[] = {
      NULL},
     {"maximum", XY, aten_binary, "Max"},
     {"mean", X " dim keepdim dtype", aten_reduce, "ReduceMean"},
+    {"meshgrid", "tensors indexing", aten_meshgrid, NULL},
     {"min", X " dim|other keepdim", aten_extreme, "min"},
     {"minimum", XY, aten_binary, "Min"},
     {"mish", X, aten_mish, NULL},
@@ -202,6 +230,7 @@ static const aten_row rows[] = {
     {"new_full", X " size fill_value dtype layout device pin_memory", aten_fill, "newfull"},
     {"new_ones", X " size dtype layout device pin_memory", aten_fill, "new1"},
     {"new_zeros", X " size dtype layout device pin_memory", aten_fill, "new0"},
+    {"nonzero", X, aten_nonzero, NULL},
     {"norm", X " p dim keepdim dtype", aten_norm, "vector"},
     {"numpy_T", X, aten_t, NULL},
     {"one_hot", X " num_classes", aten_one_hot, NULL},
@@ -212,6 +241,7 @@ static const aten_row rows[] = {
     {"permute", X " dims", aten_permute, NULL},
     {"permute_copy", X " dims", aten_permute, NULL},
     {"pixel_shuffle", X " upscale_factor", aten_shuffle, "DepthToSpace"},
+    {"pixel_unshuffle", X " downscale_factor", aten_unshuffle, NULL},
     {"positive", X, aten_same, NULL},
     {"pow", X " exponent", aten_pow, NULL},
     {"prelu", X " weight", aten_prelu, NULL},
@@ -249,8 +279,10 @@ static const aten_row rows[] = {
      "query key value attn_mask dropout_p is_causal scale enable_gqa", aten_attention, NULL},
     {"scatter", X " dim index src|value", aten_scatter, "none"},
     {"scatter_add", X " dim index src", aten_scatter, "add"},
+    {"scatter_reduce", X " dim index src reduce include_self", aten_scatter_reduce, NULL},
     {"select", X " dim index", aten_select, NULL},
     {"select_copy", X " dim index", aten_select, NULL},
+    {"select_scatter", X " src dim index", aten_select_scatter, NULL},
     {"selu", X, aten_unary, "Selu"},
     {"sgn", X, aten_unary, "Sign"},
     {"sigmoid", X, aten_unary, "Sigmoid"},
@@ -286,6 +318,7 @@ static const aten_row rows[] = {
     {"tan", X, aten_unary, "Tan"},
     {"tanh", X, aten_unary, "Tanh"},
     {"tensor", "data dtype device requires_grad", aten_scalar_tensor, NULL},
+    {"tensor_split", X " indices_or_sections|sections|indices dim", aten_tensor_split, NULL},
     {"threshold", X " threshold value", aten_threshold, NULL},
     {"tile", X " dims", aten_repeat, NULL},
     {"to", X " dtype|other device x non_blocking copy memory_format layout pin_memory", aten_to,
@@ -296,6 +329,7 @@ static const aten_row rows[] = {
     {"tril", X " diagonal", aten_tril, "0"},
     {"triu", X " diagonal", aten_tril, "1"},
     {"true_divide", XY, aten_div, NULL},
+    {"trunc", X, aten_trunc, NULL},
     {"type_as", XY, aten_type_as, NULL},
     {"unbind", X " dim", aten_unbind, NULL},
     {"unflatten", X " dim sizes", aten_unflatten, NULL},
@@ -329,20 +363,15 @@ static const aten_row rows[] = {
     {"zeros_like", X " dtype layout device pin_memory memory_format", aten_fill_like, "0"},
 };
 
-static int by_name(const void *key, const void *row)
-{
-    const aten_row *r = row;
-    return str_cmp(*(const str *)key, str_of(r->name));
-}
-
 const aten_row *aten_row_of(str op)
 {
     const char *dot = op.n ? memchr(op.p, '.', op.n) : NULL;
     if (dot)
         op.n = (uint32_t)(dot - op.p);
-    const aten_row *row = bsearch(&op, rows, sizeof rows / sizeof *rows, sizeof *rows, by_name);
+    const aten_row *row = bsearch(&op, rows, sizeof rows / sizeof *rows, sizeof *rows,
+                                  str_order_row);
     if (row || !op.n || op.p[op.n - 1] != '_')
         return row;
     op.n--;
-    return bsearch(&op, rows, sizeof rows / sizeof *rows, sizeof *rows, by_name);
+    return bsearch(&op, rows, sizeof rows / sizeof *rows, sizeof *rows, str_order_row);
 }

@@ -120,6 +120,23 @@ static bool fold_whole(const char *op, int64_t a, int64_t b, int64_t *out)
     return true;
 }
 
+/* Whether a number cannot be negative: a size itself, or a constant. */
+static bool is_count(const aten_value *v)
+{
+    return v->kind == ATEN_SIZE ? v->id == IR_NONE : v->i >= 0;
+}
+
+/* ONNX divides towards zero. Below zero, what is left over is taken away first: Mod has the sign of the divisor. */
+static ir_id floor_quotient(aten *t, const aten_value *a, const aten_value *b, const ir_id *in)
+{
+    if (is_count(a) && is_count(b))
+        return one_output(t, STR("size"), "Div", in, 2);
+    const ir_id rest = one_output(t, STR("size"), "Mod", in, 2);
+    const ir_id whole[] = {in[0], rest};
+    const ir_id parts[] = {one_output(t, STR("size"), "Sub", whole, 2), in[1]};
+    return one_output(t, STR("size"), "Div", parts, 2);
+}
+
 aten_value aten_size_math(aten *t, const char *op, const aten_value *a, const aten_value *b)
 {
     static const char *const names[][2] = {
@@ -137,9 +154,9 @@ aten_value aten_size_math(aten *t, const char *op, const aten_value *a, const at
         ir_id in[] = {aten_scalar(t, STR("size"), a), aten_scalar(t, STR("size"), b)};
         v.kind = ATEN_SIZE;
         v.known = known;
-        v.id = in[0] == IR_NONE || in[1] == IR_NONE
-                   ? IR_NONE
-                   : one_output(t, STR("size"), names[i][1], in, 2);
+        v.id = in[0] == IR_NONE || in[1] == IR_NONE ? IR_NONE
+               : strcmp(op, "floordiv") == 0        ? floor_quotient(t, a, b, in)
+                                             : one_output(t, STR("size"), names[i][1], in, 2);
         if (v.id == IR_NONE)
             v.kind = ATEN_ABSENT;
     }

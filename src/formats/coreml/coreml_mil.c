@@ -362,8 +362,7 @@ static assay_status read_operation(ml_reader *r, cursor op)
     ir_id *out = ARENA_ARRAY(r->f.scratch, ir_id, ML_MAX_NAMES);
     ml_value *types = ARENA_ARRAY(r->f.scratch, ml_value, ML_MAX_NAMES);
     wire_field f;
-    if (!o || !out || !types)
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(o && out && types, r->f.err);
     o->r = r;
     o->type = wire_find(op, 1, &f) ? ml_text(r, &f) : (str){0};
     if (o->type.n == 0)
@@ -441,8 +440,7 @@ static assay_status read_block(ml_reader *r, cursor block)
         if (!v || v->id == IR_NONE)
             return err_fail(r->f.err, ASSAY_ERR_MALFORMED,
                             "an output of the program has no source");
-        if (!foreign_output(&r->f, v->id))
-            return err_no_memory(r->f.err);
+        TRY_MEMORY(foreign_output(&r->f, v->id), r->f.err);
     }
     return ASSAY_OK;
 }

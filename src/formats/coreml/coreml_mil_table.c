@@ -2,14 +2,8 @@
  * outputs have the sizes that the program declares, and their cost is not counted. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "formats/coreml/coreml_mil.h"
-
-static bool made(ir_id node)
-{
-    return node != IR_NONE;
-}
 
 static bool one(mil_op *o, const char *op, const ir_id *in, uint32_t n, const ir_attr_spec *attrs)
 {
@@ -506,13 +500,7 @@ static const mil_row rows[] = {
     {"upsample_nearest_neighbor", mil_resize, "nearest"},
 };
 
-static int by_type(const void *key, const void *row)
-{
-    const mil_row *r = row;
-    return str_cmp(*(const str *)key, str_of(r->type));
-}
-
 const mil_row *mil_row_of(str type)
 {
-    return bsearch(&type, rows, sizeof rows / sizeof *rows, sizeof *rows, by_type);
+    return bsearch(&type, rows, sizeof rows / sizeof *rows, sizeof *rows, str_order_row);
 }

@@ -118,13 +118,12 @@ static assay_status read_names(ml_reader *r, cursor layer, nn_op *o, ir_id *in, 
             continue;
         str name = ml_text(r, &f);
         if (o->l.n_in >= ML_MAX_NAMES || o->l.n_out >= ML_MAX_NAMES || !name.n)
-            return err_fail(r->f.err, ASSAY_ERR_MALFORMED,
-                            "a layer has no valid inputs or outputs");
+            return err_fail(r->f.err, ASSAY_ERR_MALFORMED, "a layer has invalid inputs or outputs");
         if (f.number == 2) {
             const ml_value *v = ml_get(r, name);
             if (!v)
                 return err_fail(r->f.err, ASSAY_ERR_MALFORMED,
-                                "value '" STR_FMT "' is read before a layer makes it",
+                                "value '" STR_FMT "' is read before a layer writes it",
                                 STR_ARG(name));
             in[o->l.n_in++] = v->id;
             continue;
@@ -162,8 +161,7 @@ static assay_status read_layer(ml_reader *r, cursor layer, bool old)
     ir_id *out = ARENA_ARRAY(r->f.scratch, ir_id, ML_MAX_NAMES + 1);
     wire_field f;
     nn_op o = {.r = r, .old = old};
-    if (!in || !out)
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(in && out, r->f.err);
     o.l = (foreign_layer){.f = &r->f, .in = in, .out = out};
     o.l.name = wire_find(layer, 1, &f) ? ml_text(r, &f) : (str){0};
     TRY(read_names(r, layer, &o, in, out));

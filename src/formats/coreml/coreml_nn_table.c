@@ -5,11 +5,6 @@
 
 #include "formats/coreml/coreml_nn.h"
 
-static bool made(ir_id node)
-{
-    return node != IR_NONE;
-}
-
 static int64_t size_of(const nn_op *o, uint32_t field)
 {
     return (int64_t)(wire_find_u64(o->params, field, 0) & INT32_MAX);
@@ -134,6 +129,25 @@ static bool nn_matmul(nn_op *o)
 
 /* ---- activations ---- */
 
+/* alpha * x + beta. */
+static bool linear_activation(nn_op *o, cursor p)
+{
+    ir_id scaled[] = {o->l.in[0], layer_number(&o->l, "alpha", IR_FLOAT32, wire_find_f32(p, 1, 0))};
+    ir_id product = layer_step(&o->l, "Mul", scaled, 2, NULL);
+    ir_id in[] = {product, layer_number(&o->l, "beta", IR_FLOAT32, wire_find_f32(p, 2, 0))};
+    return made(layer_node_of(&o->l, NULL, "Add", in, 2, NULL, 1));
+}
+
+/* alpha * tanh(beta * x). */
+static bool scaled_tanh(nn_op *o, cursor p)
+{
+    ir_id scaled[] = {o->l.in[0], layer_number(&o->l, "beta", IR_FLOAT32, wire_find_f32(p, 2, 0))};
+    ir_id inner = layer_step(&o->l, "Mul", scaled, 2, NULL);
+    ir_id curve = layer_step(&o->l, "Tanh", &inner, 1, NULL);
+    ir_id in[] = {curve, layer_number(&o->l, "alpha", IR_FLOAT32, wire_find_f32(p, 1, 0))};
+    return made(layer_node_of(&o->l, NULL, "Mul", in, 2, NULL, 1));
+}
+
 static bool nn_activation(nn_op *o)
 {
     static const struct {
@@ -154,6 +168,10 @@ static bool nn_activation(nn_op *o)
             attrs[1] = IR_SPEC_FLOAT("beta", wire_find_f32(p, 2, 0));
         return layer_unary(&o->l, rows[i].op, attrs);
     }
+    if (wire_has(o->params, 5) && o->l.n_in == 1)
+        return linear_activation(o, wire_sub(o->params, 5));
+    if (wire_has(o->params, 31) && o->l.n_in == 1)
+        return scaled_tanh(o, wire_sub(o->params, 31));
     if (wire_has(o->params, 25) && o->l.n_in == 1) {
         wire_field f;
         cursor alpha = wire_sub(wire_sub(wire_sub(o->params, 25), 1), 1);

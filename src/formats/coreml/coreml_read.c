@@ -123,7 +123,7 @@ static assay_status read_model(ml_reader *r, cursor model, int depth, bool *foun
     wire_field f;
     uint32_t kind = find_kind(model, &f);
     if (model.failed || depth > ML_MAX_DEPTH)
-        return err_fail(r->f.err, ASSAY_ERR_MALFORMED, "models are nested too deep");
+        return err_fail(r->f.err, ASSAY_ERR_MALFORMED, "models are nested too deeply");
     if (kind == PIPELINE_CLASSIFIER || kind == PIPELINE_REGRESSOR) {
         cursor inner = wire_sub(f.body, 1);
         return read_pipeline(r, inner, depth, found);
@@ -144,7 +144,7 @@ static assay_status refuse_kind(ml_reader *r, cursor model)
     uint32_t kind = find_kind(model, &f);
     bool pipeline = kind >= PIPELINE_CLASSIFIER && kind <= PIPELINE;
     if (kind == 0)
-        return err_fail(r->f.err, ASSAY_ERR_MALFORMED, "not a Core ML model: it has no kind");
+        return err_fail(r->f.err, ASSAY_ERR_MALFORMED, "not a Core ML model: no model type");
     return err_fail(
         r->f.err, ASSAY_ERR_UNSUPPORTED,
         "this Core ML model is %s and has no neural network. There is nothing to count.",
@@ -152,23 +152,21 @@ static assay_status refuse_kind(ml_reader *r, cursor model)
 }
 
 /* weights/weight.bin beside the model of a package. */
-static void open_blobs(ml_reader *r, const char *path)
+static assay_status open_blobs(ml_reader *r, const char *path)
 {
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    assay_error ignored = {0};
-    char *name = path ? arena_printf(r->f.scratch, "%.*sweights/weight.bin",
-                                     slash ? (int)(slash - path + 1) : 0, path)
-                      : NULL;
-    if (name && file_stat(name).is_regular && source_open(name, &r->blobs, &ignored) != ASSAY_OK)
-        r->blobs = NULL;
+    if (!path)
+        return ASSAY_OK;
+    const char *slash = strrchr(path, '/');
+    char *name = arena_printf(r->f.scratch, "%.*sweights/weight.bin",
+                              slash ? (int)(slash - path + 1) : 0, path);
+    return foreign_open_beside(&r->f, name, &r->blobs);
 }
 
 static assay_status read_file(ml_reader *r)
 {
     cursor all = cursor_at(r->f.src, 0, source_size(r->f.src), r->f.err);
     bool found = false;
-    if (!map_init(&r->values, r->f.scratch, 256))
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(map_init(&r->values, r->f.scratch, 256), r->f.err);
     r->version = wire_find_u64(all, 1, 0);
     r->f.m->ir_version = (int64_t)(r->version & INT32_MAX);
     TRY(read_model(r, all, 0, &found));
@@ -179,7 +177,7 @@ static assay_status read_file(ml_reader *r)
     if (r->guess)
         notes_add(&r->f.m->notes, "weights-absent", STR(""),
                   "Name the .mlpackage folder, with its weights.",
-                  "The file weights/weight.bin is not there. Weights are counted by their types.");
+                  "The file weights/weight.bin is missing. Weights are counted by their types.");
     return ASSAY_OK;
 }
 
@@ -189,10 +187,10 @@ assay_status coreml_read(source *src, const char *path, size_t limit, ir_model *
 {
     ml_reader r = {.version = 0};
     assay_status status = foreign_new(&r.f, ML_DOMAIN, src, limit, err);
-    if (status == ASSAY_OK) {
-        open_blobs(&r, path);
+    if (status == ASSAY_OK)
+        status = open_blobs(&r, path);
+    if (status == ASSAY_OK)
         status = read_file(&r);
-    }
     bool own = r.blobs && r.program;
     if (status == ASSAY_OK && own) {
         r.f.m->file_size_bytes = sat_add(source_size(src), source_size(r.blobs));

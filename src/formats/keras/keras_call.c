@@ -39,14 +39,6 @@ ir_t keras_broadcast(ir_t a, ir_t b)
 
 /* ---- nodes ---- */
 
-static uint32_t count_attrs(const ir_attr_spec *attrs)
-{
-    uint32_t n = 0;
-    while (attrs && attrs[n].name)
-        n++;
-    return n;
-}
-
 ir_t keras_step_in(keras_call *c, const char *domain, const char *part, const char *op,
                    const ir_id *in, uint32_t n_in, const ir_attr_spec *attrs, ir_t shape)
 {
@@ -68,7 +60,7 @@ ir_t keras_step_in(keras_call *c, const char *domain, const char *part, const ch
                                       .out = &shape.id,
                                       .n_out = 1,
                                       .attrs = attrs,
-                                      .n_attrs = count_attrs(attrs)});
+                                      .n_attrs = ir_attr_specs(attrs)});
     c->main_made |= own;
     return shape;
 }

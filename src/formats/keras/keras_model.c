@@ -99,8 +99,7 @@ static assay_status sequential_inputs(keras_reader *r, keras_layer *l, ir_t *in,
 static assay_status functional_inputs(keras_reader *r, keras_layer *l, ir_t *in, uint32_t *n)
 {
     found_refs *refs = ARENA_NEW(r->a, found_refs);
-    if (!refs)
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(refs, r->f.err);
     TRY(keras_open_model(r, l));
     keras_collect(l->inner, l->inner->inputs, refs);
     if (refs->full)
@@ -108,8 +107,7 @@ static assay_status functional_inputs(keras_reader *r, keras_layer *l, ir_t *in,
     for (uint32_t i = 0; i < refs->n; i++) {
         const call_site *s = keras_site_of(l->inner, &refs->list[i]);
         in[i] = s ? input_shape(s->l->config) : keras_unknown_shape(IR_FLOAT32);
-        if (!s || !add_input(r, s->l->name, &in[i]))
-            return err_no_memory(r->f.err);
+        TRY_MEMORY(s && add_input(r, s->l->name, &in[i]), r->f.err);
     }
     *n = refs->n;
     return *n ? ASSAY_OK : keras_fail_model(r, l->name, "it has no inputs");
@@ -120,8 +118,7 @@ static assay_status add_outputs(keras_reader *r, const ir_t *out, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         ir_id id = out[i].id;
         const ir_value *v = id == IR_NONE ? NULL : ir_value_at(r->f.m, id);
-        if (!v)
-            return err_no_memory(r->f.err);
+        TRY_MEMORY(v, r->f.err);
         if (v->producer == IR_NONE || v->flags & IR_VALUE_OUTPUT) {
             str name = v->name;
             ir_id own = foreign_inner(&r->f, name, "output");
@@ -161,12 +158,11 @@ assay_status keras_build(keras_reader *r, const json_value *root)
     bool list = config && config->kind == JSON_LIST;
     if (!cls.n || (!list && !keras_is_model(cls, config)))
         return err_fail(r->f.err, ASSAY_ERR_UNSUPPORTED,
-                        "Keras model of the class '" STR_FMT
+                        "Keras model of class '" STR_FMT
                         "', which is not in the file. Export it in Python with model.export().",
                         STR_ARG(cls));
     keras_layer *l = keras_new_layer(r, (str){0}, (str){0}, cls, config);
-    if (!in || !out || !l)
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(in && out && l, r->f.err);
     ir_graph_at(r->f.m, 0)->name = str_copy(r->f.m->arena, keras_word(config, "name", "model"));
     bool functional = !list && !str_is(cls, "Sequential");
     TRY(functional ? functional_inputs(r, l, in, &n_in) : sequential_inputs(r, l, in, &n_in));

@@ -7,7 +7,6 @@
  *
  * A model within a model is called like a layer: its own layers are shared among the calls.
  */
-#include <string.h>
 
 #include "formats/keras/keras_model.h"
 
@@ -256,8 +255,7 @@ static assay_status add_layer(keras_reader *r, keras_model *m, keras_layer *of, 
     uint32_t n;
     const json_value *nodes = keras_items(keras_get(v, "inbound_nodes"), &n);
     for (uint32_t i = 0; !m->sequential && nodes && i < n; i++)
-        if (!add_site(r, m, l, &nodes[i]))
-            return err_no_memory(r->f.err);
+        TRY_MEMORY(add_site(r, m, l, &nodes[i]), r->f.err);
     if ((m->sequential || !nodes || !n) && !add_site(r, m, l, NULL))
         return err_no_memory(r->f.err);
     return ASSAY_OK;
@@ -296,8 +294,7 @@ assay_status keras_open_model(keras_reader *r, keras_layer *of)
                                                          : keras_get(config, "layers");
     keras_model *m = ARENA_NEW(r->a, keras_model);
     found_refs *refs = ARENA_NEW(r->a, found_refs);
-    if (!m || !refs || !map_init(&m->by_name, r->a, 64))
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(m && refs && map_init(&m->by_name, r->a, 64), r->f.err);
     if (!layers || layers->kind != JSON_LIST)
         return keras_fail_model(r, of->cls, "its settings list no layers");
     m->sequential = str_is(of->cls, "Sequential") || !json_get(config, "input_layers");

@@ -1,6 +1,5 @@
 /* Preprocessing layers that a model holds. Random augmentation does nothing at inference. Texts and vocabularies are named
  * and keep their shapes. */
-#include <string.h>
 
 #include "formats/keras/keras_impl.h"
 

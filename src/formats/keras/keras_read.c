@@ -20,8 +20,7 @@ static assay_status parse_config(keras_reader *r, str text, const char *shown, j
 static assay_status parse_model(keras_reader *r, str text, const char *shown)
 {
     json_value *v = ARENA_NEW(r->a, json_value);
-    if (!v)
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(v, r->f.err);
     TRY(parse_config(r, text, shown, v));
     if (v->kind == JSON_TEXT)
         TRY(parse_config(r, v->s, shown, v));
@@ -32,7 +31,7 @@ static assay_status parse_model(keras_reader *r, str text, const char *shown)
     r->root = inner && json_get(inner, "class_name") ? inner : v;
     if (r->root->kind != JSON_OBJECT || !json_get(r->root, "class_name"))
         return err_fail(r->f.err, ASSAY_ERR_UNSUPPORTED,
-                        "%s: JSON without class_name: no model of Keras", shown);
+                        "%s: not a Keras model: the JSON has no class_name", shown);
     return ASSAY_OK;
 }
 
@@ -51,8 +50,7 @@ static assay_status read_text(keras_reader *r, uint64_t at, uint64_t n, str *out
     char *p = n <= KERAS_MAX_JSON ? arena_alloc(r->a, (size_t)n + 1) : NULL;
     if (n > KERAS_MAX_JSON)
         return err_fail(r->f.err, ASSAY_ERR_UNSUPPORTED, "Keras model: JSON above 64 MiB");
-    if (!p)
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(p, r->f.err);
     TRY(source_read(r->f.src, at, p, n, r->f.err));
     *out = (str){p, (uint32_t)n};
     return ASSAY_OK;
@@ -278,7 +276,7 @@ static assay_status read_zip(keras_reader *r)
                     *weights = find_entry(&z, "model.weights.h5");
     if (!config)
         return err_fail(r->f.err, ASSAY_ERR_UNSUPPORTED,
-                        "a zip archive without config.json: no model of Keras. Unpack it and use "
+                        "not a Keras model: the zip archive has no config.json. Unpack it and use "
                         "the model file inside.");
     TRY(read_metadata(r, &z));
     TRY(zip_unpack(r->f.src, config, KERAS_MAX_JSON, r->a, &text, r->f.err));
@@ -306,17 +304,16 @@ static assay_status read_form(keras_reader *r, const char *path)
     char head[4] = {0};
     uint64_t size = source_size(r->f.src);
     if (size < sizeof head)
-        return err_fail(r->f.err, ASSAY_ERR_MALFORMED, "too short for a model of Keras");
+        return err_fail(r->f.err, ASSAY_ERR_MALFORMED, "too short for a Keras model");
     TRY(source_read(r->f.src, 0, head, sizeof head, r->f.err));
     if (memcmp(head, "\x89HDF", 4) == 0)
         return read_h5(r, path);
     if (memcmp(head, "PK", 2) == 0)
         return read_zip(r);
     if (!strchr("{\" \t\r\n\xef", head[0]) || !head[0])
-        return err_fail(
-            r->f.err, ASSAY_ERR_UNSUPPORTED,
-            "no model of Keras: it begins neither as HDF5, nor as a zip archive, nor as "
-            "JSON");
+        return err_fail(r->f.err, ASSAY_ERR_UNSUPPORTED,
+                        "not a Keras model: it is neither HDF5, nor a zip archive, nor "
+                        "JSON");
     return read_json(r);
 }
 

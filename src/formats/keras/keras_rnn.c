@@ -4,7 +4,6 @@
  * has [1, G*H, inputs] and gates i,o,f,c and z,r,h. The weights are rearranged by nodes that an engine runs when it loads
  * the model. A bias [2, 3H] of a GRU (reset_after) is that of inputs and of the state.
  */
-#include <string.h>
 
 #include "formats/keras/keras_impl.h"
 

@@ -90,7 +90,8 @@ bool keras_call_layer(keras_reader *r, keras_layer *l, keras_call *c)
     c->name = l->shown;
     c->n_out = 0;
     if (r->depth >= KERAS_MAX_DEPTH || ++r->n_calls > KERAS_MAX_LAYERS * 4) {
-        keras_fail_model(r, l->name, "models or wrappers are nested too deep, or called too often");
+        keras_fail_model(r, l->name,
+                         "models or wrappers are nested too deeply, or called too often");
         return false;
     }
     r->depth++;
@@ -165,8 +166,7 @@ static assay_status call_site_now(running *x, uint32_t i)
                     .out = x->made,
                     .n_wanted = s->n_wanted,
                     .declared = s->declared};
-    if (!c.in || !c.keys)
-        return err_no_memory(x->r->f.err);
+    TRY_MEMORY(c.in && c.keys, x->r->f.err);
     if (!keras_call_layer(x->r, s->l, &c) || !c.n_out)
         return keras_status(x->r) == ASSAY_OK
                    ? keras_fail_model(x->r, s->l->name, "it makes nothing")
@@ -196,7 +196,7 @@ static assay_status run_sites(running *x)
         }
         if (left && !moved)
             return keras_fail_model(x->r, STR("model"),
-                                    "layers wait for each other or for a layer that is not there");
+                                    "layers form a cycle, or read a layer that does not exist");
     }
     return ASSAY_OK;
 }
@@ -213,8 +213,7 @@ static assay_status take_inputs(running *x, const ir_t *in, uint32_t n)
         const call_site *s = keras_site_of(x->m, &refs->list[i]);
         if (!s || i >= n)
             return keras_fail_model(x->r, refs->list[i].layer, "an input is missing");
-        if (!keep_outputs(x, (uint32_t)(s - x->m->sites.items), &in[i], 1))
-            return err_no_memory(x->r->f.err);
+        TRY_MEMORY(keep_outputs(x, (uint32_t)(s - x->m->sites.items), &in[i], 1), x->r->f.err);
     }
     return ASSAY_OK;
 }
@@ -231,7 +230,7 @@ static assay_status give_outputs(running *x, ir_t *out, uint32_t *n_out)
         const call_site *s = keras_site_of(x->m, &refs->list[i]);
         uint32_t at = s ? (uint32_t)(s - x->m->sites.items) : 0;
         if (!s || !x->out[at])
-            return keras_fail_model(x->r, refs->list[i].layer, "an output is not made");
+            return keras_fail_model(x->r, refs->list[i].layer, "no operator writes an output");
         int64_t k = refs->list[i].tensor;
         out[(*n_out)++] = k >= 0 && k < x->n_out[at] ? x->out[at][k] : x->out[at][0];
     }
@@ -272,14 +271,12 @@ assay_status keras_run_model(keras_reader *r, keras_layer *l, const ir_t *in, ui
     if (!l->inner)
         TRY(keras_open_model(r, l));
     running *x = ARENA_NEW(r->a, running);
-    if (!x)
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(x, r->f.err);
     x->r = r;
     x->m = l->inner;
     x->out = ARENA_ARRAY(r->a, ir_t *, (size_t)x->m->sites.n + 1);
     x->n_out = ARENA_ARRAY(r->a, uint32_t, (size_t)x->m->sites.n + 1);
-    if (!x->out || !x->n_out)
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(x->out && x->n_out, r->f.err);
     return x->m->sequential ? run_sequence(x, in, n, out, n_out)
                             : run_functional(x, in, n, out, n_out);
 }

@@ -107,12 +107,12 @@ static void note_no_values(keras_call *c, str name, const keras_data *d)
 {
     if (!d)
         notes_add(&c->f->m->notes, "weights-missing", name,
-                  "Pass the file that holds the weights if the model is to run.",
+                  "To run the model, pass the file with the weights.",
                   "The file has no data for this weight. Its size is taken from the settings of "
                   "the layer.");
     else
         notes_add(&c->f->m->notes, "weights-not-read", name,
-                  "Save the model again without compression if it is to run.",
+                  "To run the model, save it again without compression.",
                   "This weight is stored in chunks or compressed: it is counted, but its values "
                   "are not read.");
 }
@@ -120,7 +120,7 @@ static void note_no_values(keras_call *c, str name, const keras_data *d)
 static void note_shape(keras_call *c, str name)
 {
     notes_add(&c->f->m->notes, "weights-shape", name, "Check that file and architecture match.",
-              "The shape of this weight in the file is not what the layer's settings ask for. The "
+              "The shape of this weight in the file does not match the settings of its layer. The "
               "file's is used.");
 }
 

@@ -94,7 +94,7 @@ str nc_text(const nc_op *o, int64_t key); /* empty: absent */
 ir_id nc_weight(nc_op *o, const char *what, bool tagged, int rank, const int64_t *dims);
 /* Floats that are read but not used by the graph. */
 void nc_skip_floats(nc_op *o, uint64_t n);
-void nc_open_bin(nc_reader *r, const char *path);
+assay_status nc_open_bin(nc_reader *r, const char *path);
 void nc_check_bin(nc_reader *r);
 
 /* ---- sizes ---- */

@@ -127,22 +127,21 @@ static uint32_t blob_of(nc_reader *r, str name)
 static assay_status read_blobs(nc_reader *r, nc_lines *l, str *rest, nc_layer *to)
 {
     uint32_t *blobs = ARENA_ARRAY(r->f.scratch, uint32_t, (size_t)to->n_in + to->n_out + 1);
-    if (!blobs)
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(blobs, r->f.err);
     to->in = blobs;
     to->out = blobs + to->n_in;
     for (uint32_t i = 0; i < to->n_in + to->n_out; i++) {
         str word = next_word(rest);
         if (word.n == 0 || word.n > FOREIGN_MAX_NAME)
-            return bad_line(r, l, "a layer names fewer blobs than it has");
+            return bad_line(r, l, "a layer names fewer blobs than it declares");
         blobs[i] = blob_of(r, word);
         if (blobs[i] == MAP_NONE)
             return err_no_memory(r->f.err);
         nc_blob *b = &r->blobs.items[blobs[i]];
         if (i < to->n_in ? !b->made : b->made)
             return bad_line(r, l,
-                            i < to->n_in ? "a blob is read before a layer makes it"
-                                         : "two layers make one blob");
+                            i < to->n_in ? "a blob is read before a layer writes it"
+                                         : "two layers write the same blob");
         b->made |= i >= to->n_in;
         b->used |= i < to->n_in;
     }
@@ -196,14 +195,13 @@ static assay_status read_layer(nc_reader *r, nc_lines *l)
         return refuse_pnnx(r);
     if (!str_to_u64(n_in, &in) || !str_to_u64(n_out, &out) || in > NC_MAX_PORTS ||
         out > NC_MAX_PORTS || to.name.n > FOREIGN_MAX_NAME)
-        return bad_line(r, l, "a layer has no valid number of inputs and outputs");
+        return bad_line(r, l, "a layer has an invalid number of inputs or outputs");
     to.n_in = (uint32_t)in;
     to.n_out = (uint32_t)out;
     to.type = str_copy(r->f.m->arena, to.type);
     to.name = str_copy(r->f.m->arena, to.name);
     to.row = nc_row_of(to.type);
-    if (!to.type.p || !to.name.p)
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(to.type.p && to.name.p, r->f.err);
     TRY(read_blobs(r, l, &rest, &to));
     TRY(read_keys(r, l, rest, &to));
     if (r->layers.n >= FOREIGN_MAX_NODES)
@@ -216,8 +214,7 @@ static assay_status read_lines(nc_reader *r)
     nc_lines l = {.c = cursor_at(r->f.src, 0, source_size(r->f.src), r->f.err),
                   .line = arena_alloc(r->f.scratch, NC_MAX_LINE)};
     uint64_t layers = 0;
-    if (!l.line)
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(l.line, r->f.err);
     if (!next_line(&l) || !str_is(str_trim((str){l.line, l.n}), "7767517"))
         return l.c.failed ? r->f.err->code : bad_line(r, &l, "the first line is not 7767517");
     str counts = next_line(&l) ? (str){l.line, l.n} : STR("");
@@ -230,7 +227,7 @@ static assay_status read_lines(nc_reader *r)
         return r->f.err->code;
     if (layers != r->layers.n)
         notes_add(&r->f.m->notes, "layer-count", STR(""), NULL,
-                  "The file announces %llu layers and has %u.", (unsigned long long)layers,
+                  "The file declares %llu layers but has %u.", (unsigned long long)layers,
                   r->layers.n);
     return r->layers.n ? ASSAY_OK
                        : err_fail(r->f.err, ASSAY_ERR_MALFORMED, "the model has no layers");
@@ -362,8 +359,7 @@ static assay_status add_outputs(nc_reader *r)
 static assay_status read_model(nc_reader *r)
 {
     bool clash = false;
-    if (!map_init(&r->by_name, r->f.scratch, 256))
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(map_init(&r->by_name, r->f.scratch, 256), r->f.err);
     TRY(read_lines(r));
     TRY(choose_side(r));
     TRY(run_layers(r, true, &clash));
@@ -377,10 +373,10 @@ assay_status ncnn_read(source *src, const char *path, size_t limit, ir_model **o
 {
     nc_reader r = {.at = 0};
     assay_status status = foreign_new(&r.f, NC_DOMAIN, src, limit, err);
-    if (status == ASSAY_OK) {
-        nc_open_bin(&r, path);
+    if (status == ASSAY_OK)
+        status = nc_open_bin(&r, path);
+    if (status == ASSAY_OK)
         status = read_model(&r);
-    }
     if (status == ASSAY_OK && r.bin) {
         r.f.m->file_size_bytes = sat_add(source_size(src), source_size(r.bin));
         r.f.src = r.bin;

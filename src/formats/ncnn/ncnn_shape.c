@@ -4,11 +4,6 @@
 
 #include "formats/ncnn/ncnn_impl.h"
 
-static bool made(ir_id node)
-{
-    return node != IR_NONE;
-}
-
 /* ---- inputs and copies ---- */
 
 bool nc_input(nc_op *o)
@@ -17,13 +12,12 @@ bool nc_input(nc_op *o)
     int64_t size = nc_int(o, 0, 0);
     bool stated = size && size != NC_UNSET, wrong = stated && r->override && o->out[0].rank == 3;
     if ((!stated || wrong) && r->side)
-        notes_add(
-            &r->f.m->notes, "assumed-input", o->layer->name,
-            "Use --input-shape to set another size.",
-            "%s 1×%lld×%lld×%lld is assumed; the sizes that the file fixes do not contradict it.",
-            wrong ? "The size that the file states of this input does not fit its layers."
-                  : "The file states no size of this input.",
-            (long long)o->out[0].d[0], (long long)o->out[0].d[1], (long long)o->out[0].d[2]);
+        notes_add(&r->f.m->notes, "assumed-input", o->layer->name,
+                  "Use --input-shape to set another size.",
+                  "%s 1×%lld×%lld×%lld is assumed; the sizes in the file do not contradict it.",
+                  wrong ? "The size of this input in the file does not fit its layers."
+                        : "The file has no size for this input.",
+                  (long long)o->out[0].d[0], (long long)o->out[0].d[1], (long long)o->out[0].d[2]);
     return ir_add_input(r->f.m, 0, o->l.out[0]);
 }
 

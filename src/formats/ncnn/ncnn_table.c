@@ -72,13 +72,7 @@ static const nc_row rows[] = {
     {"UnaryOp", nc_size_like, nc_unary, NULL, 1},
 };
 
-static int by_type(const void *key, const void *row)
-{
-    const nc_row *r = row;
-    return str_cmp(*(const str *)key, str_of(r->type));
-}
-
 const nc_row *nc_row_of(str type)
 {
-    return bsearch(&type, rows, sizeof rows / sizeof *rows, sizeof *rows, by_type);
+    return bsearch(&type, rows, sizeof rows / sizeof *rows, sizeof *rows, str_order_row);
 }

@@ -3,7 +3,6 @@
  * A tagged weight begins with a word: 0x01306B47 float16, 0x000D4B38 int8, 0x0002C056 float32, 0 float32; any other is a
  * table of 256 floats and one byte for each element. Data ends on a multiple of four bytes.
  */
-#include <string.h>
 
 #include "base/file.h"
 #include "base/num.h"
@@ -88,25 +87,22 @@ void nc_skip_floats(nc_op *o, uint64_t n)
 }
 
 /* NAME.bin beside NAME.param. */
-void nc_open_bin(nc_reader *r, const char *path)
+assay_status nc_open_bin(nc_reader *r, const char *path)
 {
     str stem = str_of(path);
-    assay_error ignored = {0};
     if (!path || stem.n < 7 || !str_ends(stem, ".param"))
-        return;
+        return ASSAY_OK;
     char *name = arena_printf(r->f.scratch, "%.*s.bin", (int)stem.n - 6, stem.p);
-    if (name && file_stat(name).is_regular && source_open(name, &r->bin, &ignored) != ASSAY_OK)
-        r->bin = NULL;
+    return foreign_open_beside(&r->f, name, &r->bin);
 }
 
 void nc_check_bin(nc_reader *r)
 {
     if (!r->bin) {
         if (r->f.m->stored.tensors)
-            notes_add(
-                &r->f.m->notes, "weights-absent", STR(""),
-                "Put the .bin file beside the .param file.",
-                "The .bin file with the weights is not there. Weights are counted as float32.");
+            notes_add(&r->f.m->notes, "weights-absent", STR(""),
+                      "Put the .bin file beside the .param file.",
+                      "The .bin file with the weights is missing. Weights are counted as float32.");
         return;
     }
     if (r->lost || r->at != source_size(r->bin))

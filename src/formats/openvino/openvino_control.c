@@ -6,8 +6,6 @@
  */
 #include "formats/openvino/openvino_impl.h"
 
-#include <string.h>
-
 typedef struct ov_loop_state {
     ov_op *o;
     ov_net *body;

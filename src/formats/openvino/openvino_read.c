@@ -348,8 +348,7 @@ static assay_status walk_from(ov_reader *r, ov_net *net, walk_step *stack, uint3
 assay_status ov_build_net(ov_reader *r, ov_net *net)
 {
     walk_step *stack = ARENA_ARRAY(r->f.scratch, walk_step, (size_t)net->layers.n + 1);
-    if (!stack)
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(stack, r->f.err);
     for (int inputs = 1; inputs >= 0; inputs--) /* inputs have the order of the file */
         for (uint32_t i = 0; i < net->layers.n; i++) {
             ov_layer *l = &net->layers.items[i];
@@ -379,7 +378,7 @@ static void note_weights(ov_reader *r)
     if (!r->bin && r->f.m->stored.tensors)
         notes_add(&r->f.m->notes, "weights-absent", STR(""),
                   "Put the .bin file beside the .xml file.",
-                  "The .bin file with the weights is not there. %s",
+                  "The .bin file with the weights is missing. %s",
                   r->guessed ? "Axes, shapes and other small constants were taken from the sizes "
                                "that the .xml declares."
                              : "No operator needed a value from it.");
@@ -411,8 +410,7 @@ static assay_status read_model(ov_reader *r)
 {
     ov_net *net = ARENA_NEW(r->f.scratch, ov_net);
     r->x = ARENA_NEW(r->f.scratch, xml);
-    if (!net || !r->x)
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(net && r->x, r->f.err);
     if (source_size(r->f.src) > OV_MAX_XML)
         return err_fail(r->f.err, ASSAY_ERR_UNSUPPORTED, "the .xml file is larger than %d MiB",
                         OV_MAX_XML >> 20);
@@ -433,17 +431,13 @@ static assay_status read_model(ov_reader *r)
 /* ---- the .bin ---- */
 
 /* NAME.bin beside NAME.xml. A link that leaves the folder is as if it were absent. */
-static source *open_bin(ov_reader *r, const char *path)
+static assay_status open_bin(ov_reader *r, const char *path)
 {
     str stem = str_of(path);
-    source *bin = NULL;
-    assay_error ignored = {0};
     if (!path || stem.n < 4 || !str_ends(stem, ".xml"))
-        return NULL;
+        return ASSAY_OK;
     char *name = arena_printf(r->f.scratch, "%.*s.bin", (int)stem.n - 4, stem.p);
-    if (!name || !file_stat(name).is_regular || source_open(name, &bin, &ignored) != ASSAY_OK)
-        return NULL;
-    return bin;
+    return foreign_open_beside(&r->f, name, &r->bin);
 }
 
 /* The model keeps the source of its constants: the .bin. */
@@ -452,10 +446,10 @@ assay_status openvino_read(source *src, const char *path, size_t limit, ir_model
 {
     ov_reader r = {.version = 0};
     assay_status status = foreign_new(&r.f, OV_DOMAIN, src, limit, err);
-    if (status == ASSAY_OK) {
-        r.bin = open_bin(&r, path);
+    if (status == ASSAY_OK)
+        status = open_bin(&r, path);
+    if (status == ASSAY_OK)
         status = read_model(&r);
-    }
     if (status == ASSAY_OK && r.bin) {
         r.f.m->file_size_bytes = sat_add(source_size(src), source_size(r.bin));
         r.f.src = r.bin;

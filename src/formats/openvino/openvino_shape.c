@@ -4,11 +4,6 @@
 
 #include <string.h>
 
-static bool made(ir_id node)
-{
-    return node != IR_NONE;
-}
-
 /* A list of constants: 1; the sizes of the ports must tell: 0; it is computed: -1. */
 static int list_of(ov_op *o, uint32_t slot, int64_t *list, int *n)
 {

@@ -187,16 +187,10 @@ static const ov_row old_rows[] = {
     MAPPED("Unsqueeze", ov_old_reshape, 1),
 };
 
-static int by_type(const void *key, const void *row)
-{
-    const ov_row *r = row;
-    return str_cmp(*(const str *)key, str_of(r->type));
-}
-
 const ov_row *ov_row_of(str type, int64_t version)
 {
     if (version < 10)
         return bsearch(&type, old_rows, sizeof old_rows / sizeof *old_rows, sizeof *old_rows,
-                       by_type);
-    return bsearch(&type, rows, sizeof rows / sizeof *rows, sizeof *rows, by_type);
+                       str_order_row);
+    return bsearch(&type, rows, sizeof rows / sizeof *rows, sizeof *rows, str_order_row);
 }

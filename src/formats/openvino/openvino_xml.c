@@ -1,6 +1,5 @@
 /* OpenVINO IR: the elements of the .xml as nets, layers, ports and edges. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "formats/openvino/openvino_impl.h"
 
@@ -9,60 +8,34 @@
 ir_dtype ov_dtype(str name)
 {
     static const struct {
-        const char *name;
         ir_dtype t;
-    } rows[] = {{"f32", IR_FLOAT32},
-                {"FP32", IR_FLOAT32},
-                {"f16", IR_FLOAT16},
-                {"FP16", IR_FLOAT16},
-                {"bf16", IR_BFLOAT16},
-                {"BF16", IR_BFLOAT16},
-                {"f64", IR_FLOAT64},
-                {"FP64", IR_FLOAT64},
-                {"i64", IR_INT64},
-                {"I64", IR_INT64},
-                {"i32", IR_INT32},
-                {"I32", IR_INT32},
-                {"i16", IR_INT16},
-                {"I16", IR_INT16},
-                {"i8", IR_INT8},
-                {"I8", IR_INT8},
-                {"i4", IR_INT4},
-                {"I4", IR_INT4},
-                {"u64", IR_UINT64},
-                {"U64", IR_UINT64},
-                {"u32", IR_UINT32},
-                {"U32", IR_UINT32},
-                {"u16", IR_UINT16},
-                {"U16", IR_UINT16},
-                {"u8", IR_UINT8},
-                {"U8", IR_UINT8},
-                {"u4", IR_UINT4},
-                {"U4", IR_UINT4},
-                {"u2", IR_UINT2},
-                {"U2", IR_UINT2},
-                {"i2", IR_INT2},
-                {"I2", IR_INT2},
-                {"boolean", IR_BOOL},
-                {"BOOL", IR_BOOL},
-                {"u1", IR_BOOL},
-                {"U1", IR_BOOL},
-                {"BIN", IR_BOOL},
-                {"bool", IR_BOOL},
-                {"nf4", IR_FLOAT4E2M1},
-                {"NF4", IR_FLOAT4E2M1},
-                {"f4e2m1", IR_FLOAT4E2M1},
-                {"F4E2M1", IR_FLOAT4E2M1},
-                {"f8e4m3", IR_FLOAT8E4M3FN},
-                {"F8E4M3", IR_FLOAT8E4M3FN},
-                {"f8e5m2", IR_FLOAT8E5M2},
-                {"F8E5M2", IR_FLOAT8E5M2},
-                {"f8e8m0", IR_FLOAT8E8M0},
-                {"F8E8M0", IR_FLOAT8E8M0},
-                {"string", IR_STRING},
-                {"STRING", IR_STRING}};
+        const char *names;
+    } rows[] = {
+        {IR_FLOAT32, "f32|FP32"},
+        {IR_FLOAT16, "f16|FP16"},
+        {IR_BFLOAT16, "bf16|BF16"},
+        {IR_FLOAT64, "f64|FP64"},
+        {IR_INT64, "i64|I64"},
+        {IR_INT32, "i32|I32"},
+        {IR_INT16, "i16|I16"},
+        {IR_INT8, "i8|I8"},
+        {IR_INT4, "i4|I4"},
+        {IR_INT2, "i2|I2"},
+        {IR_UINT64, "u64|U64"},
+        {IR_UINT32, "u32|U32"},
+        {IR_UINT16, "u16|U16"},
+        {IR_UINT8, "u8|U8"},
+        {IR_UINT4, "u4|U4"},
+        {IR_UINT2, "u2|U2"},
+        {IR_STRING, "string|STRING"},
+        {IR_BOOL, "boolean|BOOL|bool|u1|U1|BIN"},
+        {IR_FLOAT8E5M2, "f8e5m2|F8E5M2"},
+        {IR_FLOAT4E2M1, "nf4|NF4|f4e2m1|F4E2M1"},
+        {IR_FLOAT8E8M0, "f8e8m0|F8E8M0"},
+        {IR_FLOAT8E4M3FN, "f8e4m3|F8E4M3"},
+    };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (str_is(name, rows[i].name))
+        if (str_in_list(name, rows[i].names, '|'))
             return rows[i].t;
     return IR_UNDEFINED;
 }
@@ -110,7 +83,7 @@ static void take_dim(ov_reader *r, ov_port *p, str *ranges, str text)
         return;
     }
     if (!str_to_i64(text, &v) && !str_is(text, "?") && !str_contains(text, ".."))
-        xml_fail(r->x, "a size is no number");
+        xml_fail(r->x, "a size is not a number");
     if (v < 0 && str_contains(text, ".."))
         ranges[p->rank] = str_copy(r->f.scratch, text);
     p->dims[p->rank++] = v < 0 ? -1 : v;
@@ -243,12 +216,11 @@ static void read_mappings(ov_reader *r, ov_layer *l, int body)
 static assay_status read_body(ov_reader *r, ov_layer *l, int which)
 {
     if (l->body[which] || ++r->depth > OV_MAX_DEPTH) {
-        xml_fail(r->x, "a layer has two bodies of a kind, or bodies are nested too deep");
+        xml_fail(r->x, "a layer has two bodies of one kind, or bodies are nested too deeply");
         return xml_status(r->x);
     }
     l->body[which] = ARENA_NEW(r->f.scratch, ov_net);
-    if (!l->body[which])
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(l->body[which], r->f.err);
     TRY(ov_read_net(r, l->body[which]));
     r->depth--;
     return ASSAY_OK;
@@ -361,15 +333,13 @@ static assay_status connect_edge(ov_reader *r, ov_net *net, const ov_edge *e)
 static assay_status open_layers(ov_reader *r, ov_net *net)
 {
     net->places = ARENA_ARRAY(r->f.scratch, struct ov_place, (size_t)net->layers.n + 1);
-    if (!net->places)
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(net->places, r->f.err);
     for (uint32_t i = 0; i < net->layers.n; i++) {
         ov_layer *l = &net->layers.items[i];
         net->places[i] = (struct ov_place){l->id, i};
         l->from = ARENA_ARRAY(r->f.scratch, struct ov_source, (size_t)l->in.n + 1);
         l->made = ARENA_ARRAY(r->f.scratch, ir_id, (size_t)l->out.n + 1);
-        if (!l->from || !l->made)
-            return err_no_memory(r->f.err);
+        TRY_MEMORY(l->from && l->made, r->f.err);
         for (uint32_t k = 0; k < l->in.n; k++)
             l->from[k].layer = UINT32_MAX;
         for (uint32_t k = 0; k < l->out.n; k++)

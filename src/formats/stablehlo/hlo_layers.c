@@ -8,11 +8,6 @@
 
 #include "formats/stablehlo/hlo_impl.h"
 
-static bool made(ir_id node)
-{
-    return node != IR_NONE;
-}
-
 /* ---- products ---- */
 
 bool hlo_dot(hlo_op *o)
@@ -298,10 +293,78 @@ static str combiner(hlo_op *o)
     return name;
 }
 
-static const char *const combiners[][3] = {
-    {"add", "ReduceSum", NULL},     {"maximum", "ReduceMax", "MaxPool"},
-    {"minimum", "ReduceMin", NULL}, {"multiply", "ReduceProd", NULL},
-    {"or", "ReduceMax", NULL},      {"and", "ReduceMin", NULL}};
+typedef enum { START_ZERO, START_LOWEST, START_HIGHEST, START_ONE } start_kind;
+
+static const struct combiner_row {
+    const char *name, *reduce, *pair; /* pair: how the value that it starts with is joined */
+    start_kind start;                 /* the value that changes nothing */
+    const char *logic;                /* the pair of booleans */
+} combiners[] = {{"add", "ReduceSum", "Add", START_ZERO, "Or"},
+                 {"maximum", "ReduceMax", "Max", START_LOWEST, "Or"},
+                 {"minimum", "ReduceMin", "Min", START_HIGHEST, "And"},
+                 {"multiply", "ReduceProd", "Mul", START_ONE, "And"},
+                 {"or", "ReduceMax", NULL, START_ZERO, "Or"},
+                 {"and", "ReduceMin", NULL, START_ONE, "And"}};
+
+/* Bits of 1 and of infinity. */
+static const struct float_bits {
+    ir_dtype t;
+    uint64_t one, infinity;
+} float_bits[] = {{IR_FLOAT32, 0x3f800000, 0x7f800000},
+                  {IR_FLOAT64, 0x3ff0000000000000, 0x7ff0000000000000},
+                  {IR_FLOAT16, 0x3c00, 0x7c00},
+                  {IR_BFLOAT16, 0x3f80, 0x7f80}};
+
+static bool starts_float(ir_dtype t, uint64_t bits, uint64_t sign, start_kind start)
+{
+    for (size_t i = 0; i < sizeof float_bits / sizeof *float_bits; i++) {
+        if (float_bits[i].t != t)
+            continue;
+        uint64_t inf = float_bits[i].infinity;
+        switch (start) {
+        case START_ZERO:
+            return (bits & ~sign) == 0;
+        case START_ONE:
+            return bits == float_bits[i].one;
+        case START_LOWEST:
+            return bits == (inf | sign);
+        case START_HIGHEST:
+            return bits == inf;
+        }
+    }
+    return false;
+}
+
+static bool starts_whole(ir_dtype t, uint64_t bits, uint64_t sign, start_kind start)
+{
+    bool negative = ir_dtype_get(t)->cls == IR_CLASS_INT;
+    uint64_t all = t == IR_BOOL ? 1 : sign | (sign - 1);
+    switch (start) {
+    case START_ZERO:
+        return bits == 0;
+    case START_ONE:
+        return bits == 1;
+    case START_LOWEST:
+        return bits == (negative ? sign : 0);
+    case START_HIGHEST:
+        return bits == (negative ? sign - 1 : all);
+    }
+    return false;
+}
+
+/* Whether the value that a reduction starts with is a constant that changes nothing. */
+static bool starts_neutral(const hlo_op *o, start_kind start)
+{
+    const ir_tensor *t = o->in[1] == IR_NONE ? NULL : ir_value_at(o->l.f->m, o->in[1])->constant;
+    unsigned size = t ? ir_dtype_get(t->dtype)->bits / 8u : 0;
+    uint64_t bits = 0;
+    if (!t || t->storage != IR_DATA_INLINE || t->n_elems != 1 || size < 1 || size > 8)
+        return false;
+    memcpy(&bits, t->bytes, size);
+    uint64_t sign = (uint64_t)1 << (8 * size - 1);
+    return ir_is_float(t->dtype) ? starts_float(t->dtype, bits, sign, start)
+                                 : starts_whole(t->dtype, bits, sign, start);
+}
 
 /* Booleans are reduced as whole numbers. */
 static bool reduce_logic(hlo_op *o, const char *op, const int64_t *axes, int n)
@@ -315,20 +378,43 @@ static bool reduce_logic(hlo_op *o, const char *op, const int64_t *axes, int n)
     return layer_reduce(&inner, op, x, axes, n, false) && layer_cast(&o->l, result, IR_BOOL);
 }
 
-/* in: x, the value that it starts with, which is neutral as frameworks write it. */
+/* Reduces and joins the value that it starts with. */
+static bool reduce_from(hlo_op *o, const struct combiner_row *row, const int64_t *axes, int n)
+{
+    bool logic = hlo_in(o, 0)->dtype == IR_BOOL;
+    foreign_layer inner = o->l;
+    ir_id all = foreign_inner(o->l.f, o->l.name, row->reduce), pair[] = {all, o->in[1]};
+    hlo_op part = *o;
+    inner.out = &all;
+    inner.n_out = 1;
+    part.l = inner;
+    bool reduced = logic ? reduce_logic(&part, row->reduce, axes, n)
+                         : layer_reduce(&inner, row->reduce, o->in[0], axes, n, false);
+    return reduced &&
+           made(layer_node_of(&o->l, NULL, logic ? row->logic : row->pair, pair, 2, NULL, 1));
+}
+
+/* in: x, the value that it starts with. */
 bool hlo_reduce(hlo_op *o)
 {
     int64_t axes[HLO_LIST];
     int n = hlo_ints(o, "dimensions", "dimensions", axes);
+    bool logic = hlo_in(o, 0)->dtype == IR_BOOL;
     if (o->l.n_in != 2 || n < 0)
         return false;
     str name = combiner(o);
     for (size_t i = 0; i < sizeof combiners / sizeof *combiners; i++) {
-        if (!str_is(name, combiners[i][0]))
+        struct combiner_row row = combiners[i];
+        if (!str_is(name, row.name))
             continue;
-        bool logic = hlo_in(o, 0)->dtype == IR_BOOL;
-        return logic ? reduce_logic(o, i == 0 ? "ReduceMax" : combiners[i][1], axes, n)
-                     : i < 4 && layer_reduce(&o->l, combiners[i][1], o->in[0], axes, n, false);
+        if (!logic && !row.pair)
+            return false;
+        if (logic && row.start == START_ZERO)
+            row.reduce = "ReduceMax";
+        if (!starts_neutral(o, row.start))
+            return reduce_from(o, &row, axes, n);
+        return logic ? reduce_logic(o, row.reduce, axes, n)
+                     : layer_reduce(&o->l, row.reduce, o->in[0], axes, n, false);
     }
     return false;
 }
@@ -412,7 +498,9 @@ bool hlo_reduce_window(hlo_op *o)
         if (p.bare && (hlo_in(o, 0)->dims[d] < 0 || hlo_out(o, 0)->rank != hlo_in(o, 0)->rank))
             return false;
     str name = combiner(o);
-    return (str_is(name, "maximum") || str_is(name, "add")) && add_pool(o, &p, str_is(name, "add"));
+    bool sum = str_is(name, "add");
+    return (sum || str_is(name, "maximum")) && starts_neutral(o, sum ? START_ZERO : START_LOWEST) &&
+           add_pool(o, &p, sum);
 }
 
 /* in: x, scale, offset, mean, variance. */

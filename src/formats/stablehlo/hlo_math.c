@@ -1,11 +1,6 @@
 /* Operators of StableHLO that compute element by element, where one row is not enough. */
 #include "formats/stablehlo/hlo_impl.h"
 
-static bool made(ir_id node)
-{
-    return node != IR_NONE;
-}
-
 static bool twice(hlo_op *o, const char *first, const char *second, uint32_t n_in)
 {
     ir_id x = layer_step(&o->l, first, o->in, n_in, NULL);

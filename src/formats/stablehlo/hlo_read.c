@@ -89,8 +89,7 @@ static assay_status open_op(hlo_op *o)
     hlo_reader *r = o->r;
     hlo_value *values = ARENA_ARRAY(r->f.scratch, hlo_value, (size_t)o->operands.n + 1);
     o->in = ARENA_ARRAY(r->f.scratch, ir_id, (size_t)o->operands.n + 1);
-    if (!values || !o->in)
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(values && o->in, r->f.err);
     for (uint32_t i = 0; i < o->operands.n; i++) {
         const hlo_value *v = hlo_find(r, o->s, o->operands.items[i]);
         values[i] = v ? *v : (hlo_value){IR_NONE, {.rank = -1}};
@@ -191,8 +190,7 @@ assay_status hlo_read_region(hlo_reader *r, hlo_scope *s, str region, hlo_result
     const char *p = region.p, *end = region.p + region.n;
     bool found = true;
     hlo_op *o = ARENA_NEW(r->f.scratch, hlo_op);
-    if (!o)
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(o, r->f.err);
     while (found) {
         TRY(hlo_read_op(r, &p, end, o, &found));
         if (!found)
@@ -204,8 +202,7 @@ assay_status hlo_read_region(hlo_reader *r, hlo_scope *s, str region, hlo_result
         }
         TRY(open_op(o));
         for (uint32_t i = 0; i < o->operands.n; i++)
-            if (!VEC_ADD(r->f.scratch, &out->list, o->values[i]))
-                return err_no_memory(r->f.err);
+            TRY_MEMORY(VEC_ADD(r->f.scratch, &out->list, o->values[i]), r->f.err);
         break;
     }
     return failed(r);
@@ -316,7 +313,7 @@ static assay_status list_functions(hlo_reader *r)
         hlo_function fn = {.calls = 0};
         p += word.n;
         if (!read_function(r, &p, &fn))
-            return hlo_fail(r, begin, "this function is not understood or does not end");
+            return hlo_fail(r, begin, "cannot parse this function");
         bool is_new;
         if (fn.body.p && (!map_at(&r->by_name, fn.name, r->functions.n, &is_new) ||
                           !VEC_ADD(r->f.scratch, &r->functions, fn)))
@@ -418,11 +415,10 @@ static assay_status read_main(hlo_reader *r)
     hlo_scope *s = hlo_scope_new(r, NULL);
     if (!fn)
         return err_fail(r->f.err, ASSAY_ERR_MALFORMED, "the module has no function with a body");
-    if (!s)
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(s, r->f.err);
     ir_graph_at(r->f.m, 0)->name = str_copy(r->f.m->arena, fn->name);
     if (!each_argument(r, s, fn->args, add_input, NULL))
-        return failed(r) == ASSAY_OK ? hlo_fail(r, fn->args.p, "the arguments are not understood")
+        return failed(r) == ASSAY_OK ? hlo_fail(r, fn->args.p, "cannot parse the arguments")
                                      : failed(r);
     TRY(hlo_read_region(r, s, fn->body, &out));
     for (uint32_t i = 0; i < out.list.n; i++)

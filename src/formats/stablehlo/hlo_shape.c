@@ -4,11 +4,6 @@
 
 #include "formats/stablehlo/hlo_impl.h"
 
-static bool made(ir_id node)
-{
-    return node != IR_NONE;
-}
-
 static bool is_static(const hlo_type *t)
 {
     for (int d = 0; d < t->rank; d++)

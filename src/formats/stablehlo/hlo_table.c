@@ -93,11 +93,6 @@ static const hlo_row rows[] = {
     LOGIC("xor", "BitwiseXor", "Xor", 2),
 };
 
-static int by_name(const void *key, const void *row)
-{
-    return str_cmp(*(const str *)key, str_of(((const hlo_row *)row)->name));
-}
-
 const hlo_row *hlo_row_of(str name)
 {
     str own = hlo_short(name);
@@ -109,5 +104,6 @@ const hlo_row *hlo_row_of(str name)
         str_ends(name, ".unfoldable_constant") || str_is(name, "arith.constant"))
         return hlo_row_of(str_ends(name, "call") ? STR("stablehlo.@call")
                                                  : STR("stablehlo.constant"));
-    return ours ? bsearch(&own, rows, sizeof rows / sizeof *rows, sizeof *rows, by_name) : NULL;
+    return ours ? bsearch(&own, rows, sizeof rows / sizeof *rows, sizeof *rows, str_order_row)
+                : NULL;
 }

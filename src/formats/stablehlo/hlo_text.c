@@ -89,40 +89,36 @@ str hlo_short(str name)
 static ir_dtype element_type(str s)
 {
     static const struct {
-        const char *name;
-        uint8_t dtype;
-    } rows[] = {{"f32", IR_FLOAT32},
-                {"f64", IR_FLOAT64},
-                {"f16", IR_FLOAT16},
-                {"bf16", IR_BFLOAT16},
-                {"i1", IR_BOOL},
-                {"i8", IR_INT8},
-                {"i16", IR_INT16},
-                {"i32", IR_INT32},
-                {"i64", IR_INT64},
-                {"si8", IR_INT8},
-                {"si16", IR_INT16},
-                {"si32", IR_INT32},
-                {"si64", IR_INT64},
-                {"ui8", IR_UINT8},
-                {"ui16", IR_UINT16},
-                {"ui32", IR_UINT32},
-                {"ui64", IR_UINT64},
-                {"i4", IR_INT4},
-                {"ui4", IR_UINT4},
-                {"i2", IR_INT2},
-                {"ui2", IR_UINT2},
-                {"index", IR_INT64},
-                {"f8E4M3FN", IR_FLOAT8E4M3FN},
-                {"f8E5M2", IR_FLOAT8E5M2},
-                {"f8E4M3FNUZ", IR_FLOAT8E4M3FNUZ},
-                {"f8E5M2FNUZ", IR_FLOAT8E5M2FNUZ},
-                {"f4E2M1FN", IR_FLOAT4E2M1},
-                {"f8E8M0FNU", IR_FLOAT8E8M0}};
-    if (str_starts(s, "complex<f64"))
-        return IR_COMPLEX128;
+        ir_dtype t;
+        const char *names;
+    } rows[] = {
+        {IR_FLOAT32, "f32"},
+        {IR_FLOAT64, "f64"},
+        {IR_FLOAT16, "f16"},
+        {IR_BFLOAT16, "bf16"},
+        {IR_BOOL, "i1"},
+        {IR_INT8, "i8|si8"},
+        {IR_INT16, "i16|si16"},
+        {IR_INT32, "i32|si32"},
+        {IR_INT64, "i64|si64"},
+        {IR_INT64, "index"},
+        {IR_UINT8, "ui8"},
+        {IR_UINT16, "ui16"},
+        {IR_UINT32, "ui32"},
+        {IR_UINT64, "ui64"},
+        {IR_INT4, "i4"},
+        {IR_UINT4, "ui4"},
+        {IR_INT2, "i2"},
+        {IR_UINT2, "ui2"},
+        {IR_FLOAT8E5M2, "f8E5M2"},
+        {IR_FLOAT8E5M2FNUZ, "f8E5M2FNUZ"},
+        {IR_FLOAT4E2M1, "f4E2M1FN"},
+        {IR_FLOAT8E4M3FN, "f8E4M3FN"},
+        {IR_FLOAT8E8M0, "f8E8M0FNU"},
+        {IR_FLOAT8E4M3FNUZ, "f8E4M3FNUZ"},
+    };
     if (str_starts(s, "complex<"))
-        return IR_COMPLEX64;
+        return str_starts(s, "complex<f64") ? IR_COMPLEX128 : IR_COMPLEX64;
     if (str_starts(s, "!quant.uniform<")) { /* what is stored */
         str inner = {s.p + 15, s.n - 15};
         const char *angle = memchr(inner.p, '<', inner.n), *colon = memchr(inner.p, ':', inner.n);
@@ -132,8 +128,8 @@ static ir_dtype element_type(str s)
         return element_type((str){inner.p, n});
     }
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (str_is(s, rows[i].name))
-            return (ir_dtype)rows[i].dtype;
+        if (str_in_list(s, rows[i].names, '|'))
+            return rows[i].t;
     return IR_UNDEFINED;
 }
 
@@ -263,11 +259,6 @@ static int64_t splat_count(str value)
     return n;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 int hlo_ints_of(str value, int64_t *list)
 {
     if (!value.p)
@@ -283,7 +274,7 @@ int hlo_ints_of(str value, int64_t *list)
         p = colon ? colon + 1 : array ? end : p; /* "array<i64>" is empty */
     }
     while (p < end && (dense || array || *p != ':')) {
-        if (!is_digit(*p)) {
+        if (!str_is_digit(*p)) {
             p++;
             continue;
         }
@@ -513,7 +504,7 @@ assay_status hlo_read_op(hlo_reader *r, const char **at, const char *end, hlo_op
                            "operators stablehlo.while and stablehlo.if.");
     p = read_results(r, p, end, o);
     if (!p)
-        return hlo_fail(r, begin, "the results of an operator are not understood");
+        return hlo_fail(r, begin, "cannot parse the results of an operator");
     w.generic = p < end && *p == '"';
     o->name = hlo_word(p + w.generic, end);
     if (o->name.n == 0)
@@ -523,10 +514,10 @@ assay_status hlo_read_op(hlo_reader *r, const char **at, const char *end, hlo_op
         return hlo_fail(r, begin, "the text ends within an operator");
     const char *stop = operator_end(p, end);
     if (!stop)
-        return hlo_fail(r, begin, "a bracket of this operator is not closed");
+        return hlo_fail(r, begin, "unclosed bracket in this operator");
     o->body = (str){p, (uint32_t)(stop - p)};
     if (!walk_body(o, r->f.scratch, &w))
-        return hlo_fail(r, begin, "this operator is not understood: a bracket is not closed");
+        return hlo_fail(r, begin, "cannot parse this operator: unclosed bracket");
     if (w.colon && !read_types(o, r->f.scratch, w.colon + 1))
         return err_no_memory(r->f.err);
     *at = stop;

@@ -43,11 +43,11 @@ static assay_status open_block(tf_reader *r, source *index, handle h, cursor *ou
     cursor type = cursor_at(index, h.at + h.size, 1, r->f.err);
     if (cursor_u8(&type) != 0)
         return err_fail(r->f.err, ASSAY_ERR_UNSUPPORTED,
-                        "variables.index is compressed, which TensorFlow does not do");
+                        "variables.index is compressed, which is not supported");
     cursor tail = cursor_at(index, h.at + h.size - 4, 4, r->f.err);
     uint64_t restarts = cursor_u32le(&tail);
     if (restarts > (h.size - 4) / 4)
-        return bad_index(r, "a block has no room for its restarts");
+        return bad_index(r, "a block is too short for its restart table");
     *out = cursor_at(index, h.at, h.size - 4 - 4 * restarts, r->f.err);
     return ASSAY_OK;
 }
@@ -101,7 +101,8 @@ static assay_status take_block(tf_reader *r, source *index, str key, cursor valu
 {
     (void)key;
     handle h = read_handle(&value);
-    return value.failed ? bad_index(r, "a handle is cut off") : read_block(r, index, h, take_entry);
+    return value.failed ? bad_index(r, "truncated block handle")
+                        : read_block(r, index, h, take_entry);
 }
 
 static assay_status read_index(tf_reader *r, source *index)
@@ -110,26 +111,18 @@ static assay_status read_index(tf_reader *r, source *index)
     uint8_t end[sizeof magic];
     uint64_t size = source_size(index);
     if (size < FOOTER)
-        return bad_index(r, "it is shorter than its footer");
+        return bad_index(r, "shorter than its footer");
     TRY(source_read(index, size - sizeof end, end, sizeof end, r->f.err));
     if (memcmp(end, magic, sizeof magic) != 0)
         return bad_index(r, "its magic number is missing");
     cursor footer = cursor_at(index, size - FOOTER, FOOTER - sizeof magic, r->f.err);
     read_handle(&footer);
     handle h = read_handle(&footer);
-    return footer.failed ? bad_index(r, "a handle is cut off")
+    return footer.failed ? bad_index(r, "truncated block handle")
                          : read_block(r, index, h, take_block);
 }
 
 /* ---- files ---- */
-
-static source *open_beside(const char *path)
-{
-    assay_error ignored = {0};
-    source *s = NULL;
-    return path && file_stat(path).is_regular && source_open(path, &s, &ignored) == ASSAY_OK ? s
-                                                                                             : NULL;
-}
 
 static assay_status open_shards(tf_reader *r, const char *stem)
 {
@@ -137,11 +130,11 @@ static assay_status open_shards(tf_reader *r, const char *stem)
     uint64_t start = source_size(r->f.src);
     ck->shards = ARENA_ARRAY(r->f.m->arena, source *, (size_t)ck->n_shards + 1);
     ck->starts = ARENA_ARRAY(r->f.m->arena, uint64_t, (size_t)ck->n_shards + 1);
-    if (!ck->shards || !ck->starts)
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(ck->shards && ck->starts, r->f.err);
     for (uint32_t i = 0; i < ck->n_shards; i++) {
-        ck->shards[i] = open_beside(
-            arena_printf(r->f.scratch, "%s.data-%05u-of-%05u", stem, i, ck->n_shards));
+        const char *name = arena_printf(r->f.scratch, "%s.data-%05u-of-%05u", stem, i,
+                                        ck->n_shards);
+        TRY(foreign_open_beside(&r->f, name, &ck->shards[i]));
         ck->starts[i] = start;
         start = sat_add(start, ck->shards[i] ? source_size(ck->shards[i]) : 0);
     }
@@ -153,14 +146,14 @@ static assay_status open_shards(tf_reader *r, const char *stem)
 assay_status tf_checkpoint_open(tf_reader *r, const char *path)
 {
     const char *slash = path ? strrchr(path, '/') : NULL;
-    if (!map_init(&r->ck.by_key, r->f.scratch, 64))
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(map_init(&r->ck.by_key, r->f.scratch, 64), r->f.err);
     if (!path)
         return ASSAY_OK;
     char *stem = arena_printf(r->f.scratch, "%.*svariables/variables",
                               slash ? (int)(slash - path + 1) : 0, path);
     char *name = stem ? arena_printf(r->f.scratch, "%s.index", stem) : NULL;
-    source *index = open_beside(name);
+    source *index;
+    TRY(foreign_open_beside(&r->f, name, &index));
     if (!index)
         return ASSAY_OK;
     r->ck.found = true;

@@ -342,11 +342,6 @@ static const struct fold_row {
     {"VarIsInitializedOp", fold_true},
 };
 
-static int by_op(const void *key, const void *row)
-{
-    return str_cmp(*(const str *)key, str_of(((const struct fold_row *)row)->op));
-}
-
 static bool fold_ref(tf_reader *r, tf_ref ref, int depth, tf_ints *out)
 {
     ref = tf_resolve(r, ref);
@@ -354,14 +349,9 @@ static bool fold_ref(tf_reader *r, tf_ref ref, int depth, tf_ints *out)
         return false;
     const tf_node *n = &ref.s->g->nodes.items[ref.node];
     const struct fold_row *row = bsearch(&n->op, rows, sizeof rows / sizeof *rows, sizeof *rows,
-                                         by_op);
+                                         str_order_row);
     fold f = {.r = r, .ref = ref, .n = n, .depth = depth, .out = out};
     return row && row->fold(&f);
-}
-
-bool tf_fold(tf_reader *r, tf_ref ref, tf_ints *out)
-{
-    return fold_ref(r, ref, 0, out);
 }
 
 bool tf_fold_ref(tf_reader *r, tf_ref ref, int64_t *v)

@@ -7,7 +7,6 @@
  *
  * A branch: Switch(data, condition):1 is alive if the condition is true, Switch:0 if not, and Merge takes what is alive. A
  * constant condition leaves one branch; another one becomes an If, whose branches hold what depends on the Switches. */
-#include <string.h>
 
 #include "formats/tensorflow/tf_impl.h"
 

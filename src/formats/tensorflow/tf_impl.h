@@ -255,7 +255,6 @@ bool tf_stand(tf_op *o, uint32_t out, ir_id value);
 str tf_name(tf_reader *r, const tf_scope *s, str name, uint32_t out);
 assay_status tf_failed(tf_reader *r); /* ASSAY_OK, or what went wrong so far */
 
-bool tf_fold(tf_reader *r, tf_ref ref, tf_ints *out); /* false: no constant */
 /* Input i as known whole numbers: how many, or -1. */
 int tf_fold_in(const tf_op *o, uint32_t in, int64_t *list);
 bool tf_fold_one(const tf_op *o, uint32_t in, int64_t *v);

@@ -5,11 +5,6 @@
 
 #include "formats/tensorflow/tf_impl.h"
 
-static bool made(ir_id node)
-{
-    return node != IR_NONE;
-}
-
 static bool channels_first(const tf_op *o)
 {
     return str_starts(tf_text(o, "data_format"), "NC");

@@ -1,11 +1,6 @@
 /* Operators of TensorFlow that reduce, compare and compute element by element, where one row is not enough. */
 #include "formats/tensorflow/tf_impl.h"
 
-static bool made(ir_id node)
-{
-    return node != IR_NONE;
-}
-
 static bool binary_of(const tf_op *o, const char *op, ir_id a, ir_id b)
 {
     ir_id in[] = {a, b};
@@ -87,8 +82,7 @@ bool tf_square(tf_op *o)
 
 bool tf_floor_div(tf_op *o)
 {
-    return ir_is_float(tf_dtype(o, "T")) ? twice(o, "Div", "Floor", 2)
-                                         : binary_of(o, "Div", o->in[0], o->in[1]);
+    return layer_floor_div(&o->l, o->in[0], o->in[1], tf_dtype(o, "T"));
 }
 
 bool tf_truncate_div(tf_op *o)

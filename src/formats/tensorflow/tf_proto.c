@@ -4,7 +4,6 @@
  *            5 attr (1 key, 2 AttrValue)
  *   FunctionDef: 1 signature (1 name, 2 input_arg (1 name), 3 output_arg (1 name)), 3 node_def,
  *                4 ret (1 output_arg, 2 input as above) */
-#include <string.h>
 
 #include "formats/tensorflow/tf_impl.h"
 
@@ -76,8 +75,8 @@ static assay_status read_node(tf_reader *r, tf_graph *g, cursor def)
     n.row = tf_row_of(n.op);
     r->has_variables = r->has_variables || str_is(n.op, "VarHandleOp") ||
                        (n.row && n.row->pass == TF_VARIABLE);
-    if (!map_put(&g->by_name, n.name, g->nodes.n) || !VEC_ADD(r->f.scratch, &g->nodes, n))
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(map_put(&g->by_name, n.name, g->nodes.n) && VEC_ADD(r->f.scratch, &g->nodes, n),
+               r->f.err);
     return ASSAY_OK;
 }
 
@@ -133,8 +132,7 @@ static assay_status link_node(tf_reader *r, tf_graph *g, tf_node *n, const str *
     uint32_t n_texts = n->n_in;
     n->in = ARENA_ARRAY(r->f.scratch, tf_in, (size_t)n_texts + 1);
     n->after = ARENA_ARRAY(r->f.scratch, uint32_t, (size_t)n_texts + 1);
-    if (!n->in || !n->after)
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(n->in && n->after, r->f.err);
     n->n_in = 0;
     for (uint32_t i = 0; i < n_texts; i++) {
         if (texts[i].n && texts[i].p[0] == '^') {
@@ -144,7 +142,7 @@ static assay_status link_node(tf_reader *r, tf_graph *g, tf_node *n, const str *
         tf_in in = tf_parse_input(g, texts[i]);
         if (in.node == TF_NONE)
             return err_fail(r->f.err, ASSAY_ERR_MALFORMED,
-                            "node '" STR_FMT "' reads '" STR_FMT "', which is not there",
+                            "node '" STR_FMT "' reads '" STR_FMT "', which is missing",
                             STR_ARG(n->name), STR_ARG(texts[i]));
         n->in[n->n_in++] = in;
         note_use(g, in);
@@ -173,8 +171,8 @@ static assay_status add_argument(tf_reader *r, tf_graph *g, cursor arg)
         n.name = read_name(r, &f);
     if (++r->n_nodes > TF_MAX_NODES)
         return too_many(r, "nodes");
-    if (!map_put(&g->by_name, n.name, g->nodes.n) || !VEC_ADD(r->f.scratch, &g->nodes, n))
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(map_put(&g->by_name, n.name, g->nodes.n) && VEC_ADD(r->f.scratch, &g->nodes, n),
+               r->f.err);
     g->n_args++;
     return ASSAY_OK;
 }
@@ -219,8 +217,7 @@ static assay_status read_rets(tf_reader *r, tf_graph *g, const ret_list *ret)
     g->ret = list;
     g->ret_names = ret->names.items;
     g->n_ret = ret->names.n;
-    if (!list)
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(list, r->f.err);
     for (uint32_t i = 0; i < g->n_ret; i++)
         list[i].node = TF_NONE;
     while (wire_next(&def, &f))
@@ -237,8 +234,7 @@ static assay_status read_function(tf_reader *r, tf_graph *g)
     wire_field f;
     ret_list ret = {.names = {0}};
     g->read = g->is_function = true;
-    if (!map_init(&g->by_name, r->f.scratch, 64))
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(map_init(&g->by_name, r->f.scratch, 64), r->f.err);
     TRY(read_signature(r, g, wire_sub(def, F_SIGNATURE), &ret));
     while (wire_next(&def, &f))
         if (f.number == F_NODE && f.type == WIRE_LEN)

@@ -55,8 +55,7 @@ static assay_status read_ports(tf_reader *r, cursor signature, uint32_t field, p
             p.rank = -1;
         if (out->list.n >= MAX_PORTS)
             return err_fail(r->f.err, ASSAY_ERR_UNSUPPORTED, "too many inputs or outputs");
-        if (!VEC_ADD(r->f.scratch, &out->list, p))
-            return err_no_memory(r->f.err);
+        TRY_MEMORY(VEC_ADD(r->f.scratch, &out->list, p), r->f.err);
     }
     if (out->list.n)
         qsort(out->list.items, out->list.n, sizeof *out->list.items, by_key);
@@ -106,8 +105,7 @@ static assay_status bind_input(tf_reader *r, tf_scope *s, const port *p)
     int64_t dims[IR_MAX_RANK];
     if (in.node == TF_NONE)
         return err_fail(r->f.err, ASSAY_ERR_MALFORMED,
-                        "the signature names '" STR_FMT "', which is not there",
-                        STR_ARG(p->tensor));
+                        "the signature names '" STR_FMT "', which is missing", STR_ARG(p->tensor));
     if (s->slots[in.node].state == TF_DONE)
         return ASSAY_OK; /* two keys for one placeholder */
     memcpy(dims, p->dims, sizeof dims);
@@ -137,11 +135,10 @@ static assay_status add_output(tf_reader *r, tf_scope *s, tf_in in, str key, boo
     ir_id id = tf_use(r, ref);
     if (id == IR_NONE) {
         notes_add(&r->f.m->notes, "output-unknown", key, NULL,
-                  "This output is no tensor that the reader knows. It is left out.");
+                  "This output is not a supported tensor. It is left out.");
         return ASSAY_OK;
     }
-    if (!foreign_output(&r->f, id))
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(foreign_output(&r->f, id), r->f.err);
     if (by_signature)
         name_output(r, key);
     return tf_failed(r);
@@ -160,7 +157,7 @@ static assay_status read_signature(tf_reader *r, tf_scope *s, cursor signature)
         tf_in at = tf_parse_input(&r->main, p->tensor);
         if (at.node == TF_NONE)
             return err_fail(r->f.err, ASSAY_ERR_MALFORMED,
-                            "the signature names '" STR_FMT "', which is not there",
+                            "the signature names '" STR_FMT "', which is missing",
                             STR_ARG(p->tensor));
         TRY(add_output(r, s, at, p->key, true));
     }
@@ -227,8 +224,7 @@ static assay_status finish(tf_reader *r, ir_model *m, assay_error *err)
 {
     if (r->ck.n_shards) {
         tf_files *files = ARENA_NEW(m->arena, tf_files);
-        if (!files)
-            return err_no_memory(err);
+        TRY_MEMORY(files, err);
         *files = (tf_files){m->reader, r->ck.n_shards, r->ck.shards, r->ck.starts};
         m->reader = (ir_reader){.ctx = files, .read = read_part, .close = close_files};
     }
@@ -243,8 +239,7 @@ static assay_status read_graph(tf_reader *r, cursor graph, cursor meta, const ch
     str name = {0};
     TRY(tf_read_graph(r, graph));
     tf_scope *s = tf_scope_new(r, &r->main, NULL, STR(""));
-    if (!s || !map_init(&r->keys, r->f.scratch, 64))
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(s && map_init(&r->keys, r->f.scratch, 64), r->f.err);
     cursor signature = meta.src ? find_signature(r, meta, &name) : meta;
     if (meta.src)
         TRY(tf_checkpoint_open(r, path));
@@ -279,9 +274,10 @@ static assay_status read_file(tf_reader *r, const char *path)
         return err_fail(r->f.err, ASSAY_ERR_UNSUPPORTED,
                         "this TensorFlow file has no network: no node of it is an output");
     if (r->absent)
-        notes_add(&r->f.m->notes, "weights-absent", STR(""),
-                  "Name the folder of the SavedModel, with its folder variables/.",
-                  "The content of variables is not there. They are counted by their shapes.");
+        notes_add(
+            &r->f.m->notes, "weights-absent", STR(""),
+            "Name the folder of the SavedModel, with its folder variables/.",
+            "The values of the variables are missing. Variables are counted by their shapes.");
     return ASSAY_OK;
 }
 

@@ -2,7 +2,6 @@
  *
  * tf_build() walks from the outputs to the inputs with a stack of its own, so that a chain of a million nodes does not need
  * the stack of the program; only loops and branches, which become graphs within the graph, are read by recursion. */
-#include <string.h>
 
 #include "formats/tensorflow/tf_impl.h"
 
@@ -176,7 +175,7 @@ tf_ref tf_resolve(tf_reader *r, tf_ref ref)
         if (next.s == ref.s && next.node == ref.node && next.out == ref.out)
             return ref;
         if (step > TF_MAX_STEPS) {
-            fail_graph(r, ref, "it stands for itself");
+            fail_graph(r, ref, "it refers to itself");
             break;
         }
         ref = next;
@@ -274,8 +273,7 @@ static assay_status open_op(tf_op *o)
     tf_slot *slot = &o->s->slots[o->at];
     uint32_t n_out = count_outputs(o), n_in = o->n->n_in;
     o->in = ARENA_ARRAY(r->f.scratch, ir_id, (size_t)n_in + 1);
-    if (!o->in || !tf_bind(r, o->s, o->at, IR_NONE, n_out))
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(o->in && tf_bind(r, o->s, o->at, IR_NONE, n_out), r->f.err);
     slot->state = TF_OPEN;
     for (uint32_t i = 0; i < n_in; i++)
         o->in[i] = tf_use(r, tf_in_ref(o, i));
@@ -324,7 +322,7 @@ assay_status tf_push(tf_reader *r, tf_ref ref)
     if (!ref.s || ref.s->slots[ref.node].state == TF_DONE)
         return tf_failed(r);
     if (ref.s->slots[ref.node].state == TF_OPEN)
-        return fail_graph(r, ref, "it needs its own output");
+        return fail_graph(r, ref, "it depends on its own output");
     return VEC_ADD(r->f.scratch, &r->stack, ref) ? ASSAY_OK : err_no_memory(r->f.err);
 }
 

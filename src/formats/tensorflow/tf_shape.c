@@ -1,12 +1,6 @@
 /* Operators of TensorFlow that change shapes and move data. Lists that ONNX has as attributes are folded (tf_fold.c). */
-#include <string.h>
 
 #include "formats/tensorflow/tf_impl.h"
-
-static bool made(ir_id node)
-{
-    return node != IR_NONE;
-}
 
 static bool node_of(const tf_op *o, const char *op, const ir_id *in, uint32_t n,
                     const ir_attr_spec *attrs)

@@ -258,12 +258,7 @@ static const tf_row rows[] = {
     {"ZerosLike", .map = tf_zeros_like, .least_in = 1},
 };
 
-static int by_op(const void *key, const void *row)
-{
-    return str_cmp(*(const str *)key, str_of(((const tf_row *)row)->op));
-}
-
 const tf_row *tf_row_of(str op)
 {
-    return bsearch(&op, rows, sizeof rows / sizeof *rows, sizeof *rows, by_op);
+    return bsearch(&op, rows, sizeof rows / sizeof *rows, sizeof *rows, str_order_row);
 }

@@ -149,7 +149,7 @@ static ir_id refuse_constant(tf_reader *r, const tf_node *n)
 {
     if (r->f.err->code == ASSAY_OK)
         err_fail(r->f.err, ASSAY_ERR_MALFORMED,
-                 "constant '" STR_FMT "' has no valid type, shape or content", STR_ARG(n->name));
+                 "constant '" STR_FMT "' has an invalid type, shape or content", STR_ARG(n->name));
     return IR_NONE;
 }
 

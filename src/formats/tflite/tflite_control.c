@@ -153,8 +153,7 @@ static assay_status scope_outputs(tfl_reader *r, tfl_scope *s, ir_id graph)
         if (own == IR_NONE)
             return err_no_memory(r->f.err);
         foreign_unary(&r->f, "Identity", ir_value_at(r->f.m, own)->name, id, own);
-        if (!ir_add_output(r->f.m, graph, own))
-            return err_no_memory(r->f.err);
+        TRY_MEMORY(ir_add_output(r->f.m, graph, own), r->f.err);
     }
     return flat_status(r->flat);
 }
@@ -218,8 +217,7 @@ static assay_status body_condition(while_loop *w, tfl_scope *s, ir_id in, bool c
 {
     tfl_reader *r = w->o->r;
     ir_id out = in, *next = ARENA_ARRAY(r->f.scratch, ir_id, (size_t)s->sub->outputs.n + 1);
-    if (!next)
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(next, r->f.err);
     for (uint32_t i = 0; i < s->sub->outputs.n; i++)
         next[i] = tfl_use(r, s, flat_i32_at(r->flat, s->sub->outputs, i));
     if (!counted)
@@ -275,8 +273,7 @@ assay_status tfl_while(tfl_op *o, bool *mapped)
         return ASSAY_OK;
     bool counted = take_condition(&w, flat_i32_at(o->r->flat, w.cond->outputs, 0), 0);
     ir_id *in = ARENA_ARRAY(o->f->scratch, ir_id, (size_t)o->n_in + 2), outer = o->f->graph;
-    if (!in)
-        return err_no_memory(o->f->err);
+    TRY_MEMORY(in, o->f->err);
     in[0] = counted ? trip_limit(&w) : IR_NONE;
     in[1] = IR_NONE;
     if (!counted)
@@ -315,7 +312,7 @@ assay_status tfl_if(tfl_op *o, bool *mapped)
     TRY(read_branch(o, 1, &else_graph));
     if (ir_graph_at(o->f->m, then_graph)->outputs.n != o->n_out ||
         ir_graph_at(o->f->m, else_graph)->outputs.n != o->n_out) {
-        flat_fail(o->r->flat, o->options.at, "a branch has another number of outputs");
+        flat_fail(o->r->flat, o->options.at, "branches have different numbers of outputs");
         return flat_status(o->r->flat);
     }
     ir_id node = tfl_node(o, NULL, "If", o->in, 1, NULL);

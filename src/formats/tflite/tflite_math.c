@@ -3,6 +3,24 @@
 
 #include <string.h>
 
+#include "formats/foreign_layer.h"
+
+static assay_status add_cast(tfl_op *o, ir_id from, bool *mapped)
+{
+    ir_attr_spec attrs[] = {IR_SPEC_INT("to", tfl_dtype(o, true, 0)), TFL_END};
+    *mapped = tfl_node(o, NULL, "Cast", &from, 1, attrs) != IR_NONE;
+    return ASSAY_OK;
+}
+
+/* Booleans are reduced as whole numbers. */
+static assay_status reduce_logic(tfl_op *o, const int64_t *axes, int n, bool keep, bool *mapped)
+{
+    ir_attr_spec number[] = {IR_SPEC_INT("to", IR_INT32), TFL_END};
+    ir_attr_spec attrs[] = {IR_SPEC_INT("keepdims", keep), IR_SPEC_INTS("axes", n, axes), TFL_END};
+    ir_id x = tfl_step(o, "Cast", o->in, 1, number);
+    return add_cast(o, tfl_step(o, o->row->op, &x, 1, attrs), mapped);
+}
+
 /* Axes are an attribute of opset 17, but for ReduceSum. */
 assay_status tfl_reduce(tfl_op *o, bool *mapped)
 {
@@ -15,6 +33,8 @@ assay_status tfl_reduce(tfl_op *o, bool *mapped)
         *mapped = tfl_node(o, NULL, "Identity", o->in, 1, NULL) != IR_NONE;
         return ASSAY_OK;
     }
+    if (tfl_dtype(o, false, 0) == IR_BOOL)
+        return reduce_logic(o, axes, n, keep, mapped);
     if (strcmp(o->row->op, "ReduceSum") == 0) {
         ir_id in[] = {o->in[0], foreign_ints(o->f, o->name, "axes", axes, (uint32_t)n)};
         ir_attr_spec attrs[] = {IR_SPEC_INT("keepdims", keep), TFL_END};
@@ -23,13 +43,6 @@ assay_status tfl_reduce(tfl_op *o, bool *mapped)
     }
     ir_attr_spec attrs[] = {IR_SPEC_INT("keepdims", keep), IR_SPEC_INTS("axes", n, axes), TFL_END};
     *mapped = tfl_node(o, NULL, o->row->op, o->in, 1, attrs) != IR_NONE;
-    return ASSAY_OK;
-}
-
-static assay_status add_cast(tfl_op *o, ir_id from, bool *mapped)
-{
-    ir_attr_spec attrs[] = {IR_SPEC_INT("to", tfl_dtype(o, true, 0)), TFL_END};
-    *mapped = tfl_node(o, NULL, "Cast", &from, 1, attrs) != IR_NONE;
     return ASSAY_OK;
 }
 
@@ -75,12 +88,8 @@ assay_status tfl_square(tfl_op *o, bool *mapped)
 
 assay_status tfl_floor_div(tfl_op *o, bool *mapped)
 {
-    if (!ir_is_float(tfl_dtype(o, false, 0))) {
-        *mapped = tfl_node(o, NULL, "Div", o->in, 2, NULL) != IR_NONE;
-        return ASSAY_OK;
-    }
-    ir_id q = tfl_step(o, "Div", o->in, 2, NULL);
-    *mapped = tfl_node(o, NULL, "Floor", &q, 1, NULL) != IR_NONE;
+    foreign_layer l = {o->f, o->name, o->in, o->out, o->n_in, o->n_out};
+    *mapped = layer_floor_div(&l, o->in[0], o->in[1], tfl_dtype(o, false, 0));
     return ASSAY_OK;
 }
 

@@ -13,14 +13,6 @@ enum { G_KEY = 2, G_SUBGRAPH = 4 };
 
 /* ---- nodes ---- */
 
-static uint32_t count_attrs(const ir_attr_spec *attrs)
-{
-    uint32_t n = 0;
-    while (attrs && attrs[n].name)
-        n++;
-    return n;
-}
-
 static void add_activation(tfl_op *o, ir_id from)
 {
     static const struct {
@@ -55,6 +47,14 @@ static bool has_activation(tfl_op *o)
     return at > 0 && at <= 5;
 }
 
+/* What is clipped is rounded first, as the kernels do it: it has the parameters of what comes out. */
+static void share_parameters(tfl_op *o, ir_id inner)
+{
+    uint64_t at = flat_u8(o->r->flat, o->options, o->row->activation - 1u, 0);
+    if (inner != IR_NONE && o->first != IR_NONE && at <= 3)
+        ir_value_at(o->f->m, inner)->quant = ir_value_at(o->f->m, o->first)->quant;
+}
+
 ir_id tfl_make(tfl_op *o, const foreign_node *n)
 {
     foreign_node node = *n;
@@ -62,6 +62,7 @@ ir_id tfl_make(tfl_op *o, const foreign_node *n)
     bool fused = has_activation(o);
     if (fused) {
         inner = foreign_inner_like(o->f, o->name, "pre_activation", o->first);
+        share_parameters(o, inner);
         node.out = &inner;
         node.n_out = 1;
     }
@@ -82,7 +83,7 @@ ir_id tfl_node(tfl_op *o, const char *domain, const char *op, const ir_id *in, u
                                        .out = o->out,
                                        .n_out = o->n_out,
                                        .attrs = attrs,
-                                       .n_attrs = count_attrs(attrs)});
+                                       .n_attrs = ir_attr_specs(attrs)});
 }
 
 ir_id tfl_step(tfl_op *o, const char *op, const ir_id *in, uint32_t n_in, ir_attr_spec *attrs)
@@ -97,7 +98,7 @@ ir_id tfl_step(tfl_op *o, const char *op, const ir_id *in, uint32_t n_in, ir_att
                                       .out = &out,
                                       .n_out = 1,
                                       .attrs = attrs,
-                                      .n_attrs = count_attrs(attrs)});
+                                      .n_attrs = ir_attr_specs(attrs)});
     return out;
 }
 
@@ -149,7 +150,7 @@ static const int64_t *read_indices(tfl_reader *r, const tfl_scope *s, flat_vecto
     for (uint32_t i = 0; list && i < v.n && !r->flat->failed; i++) {
         list[i] = flat_i32_at(r->flat, v, i);
         if (list[i] < -1 || list[i] >= s->sub->n_tensors)
-            flat_fail(r->flat, v.at, "an operator names a tensor that is not there");
+            flat_fail(r->flat, v.at, "an operator names a tensor that does not exist");
     }
     return list;
 }
@@ -167,8 +168,7 @@ static assay_status open_operator(tfl_op *o, flat_table t)
     o->in = ARENA_ARRAY(r->f.scratch, ir_id, (size_t)in.n + 1);
     o->out = ARENA_ARRAY(r->f.scratch, ir_id, (size_t)out.n + 1);
     TRY(flat_status(r->flat));
-    if (!o->in_at || !o->out_at || !o->in || !o->out)
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(o->in_at && o->out_at && o->in && o->out, r->f.err);
     for (uint32_t i = 0; i < in.n; i++)
         o->in[i] = tfl_use(r, o->scope, o->in_at[i]);
     for (uint32_t i = 0; i < out.n; i++)
@@ -213,7 +213,8 @@ bool tfl_scope_open(tfl_reader *r, uint64_t subgraph, const tfl_scope *outer, tf
         if (subgraph < r->n_subgraphs && o->sub == &r->subgraphs[subgraph])
             flat_fail(r->flat, o->sub->table.at, "a subgraph runs itself");
     if (!r->flat->failed && (subgraph >= r->n_subgraphs || r->depth >= TFL_MAX_DEPTH))
-        flat_fail(r->flat, 0, "an operator runs a subgraph that is not there or too deep");
+        flat_fail(r->flat, 0,
+                  "an operator runs a subgraph that does not exist or is nested too deeply");
     if (!r->flat->failed) {
         s->sub = &r->subgraphs[subgraph];
         *status = tfl_read_tensors(r, s->sub);
@@ -247,7 +248,7 @@ static assay_status read_inputs(tfl_reader *r, tfl_scope *s)
         if (at < 0)
             continue;
         if (at >= s->sub->n_tensors) {
-            flat_fail(r->flat, s->sub->inputs.at, "an input is not there");
+            flat_fail(r->flat, s->sub->inputs.at, "an input does not exist");
             break;
         }
         tfl_tensor *t = &s->sub->tensors[at];
@@ -268,12 +269,11 @@ static assay_status read_outputs(tfl_reader *r, tfl_scope *s)
     for (uint32_t i = 0; i < s->sub->outputs.n; i++) {
         int64_t at = flat_i32_at(r->flat, s->sub->outputs, i);
         if (!r->flat->failed && (at < 0 || at >= s->sub->n_tensors))
-            flat_fail(r->flat, s->sub->outputs.at, "an output is not there");
+            flat_fail(r->flat, s->sub->outputs.at, "an output does not exist");
         TRY(flat_status(r->flat));
         ir_id id = tfl_use(r, s, at);
         TRY(flat_status(r->flat));
-        if (!foreign_output(&r->f, id))
-            return err_no_memory(r->f.err);
+        TRY_MEMORY(foreign_output(&r->f, id), r->f.err);
     }
     return flat_status(r->flat);
 }

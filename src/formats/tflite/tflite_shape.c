@@ -11,7 +11,7 @@ static ir_id ints(tfl_op *o, const char *what, const int64_t *list, int n)
     return foreign_ints(o->f, o->name, what, list, n < 0 ? 0 : (uint32_t)n);
 }
 
-static assay_status made(ir_id node, bool *mapped)
+static assay_status map_to(ir_id node, bool *mapped)
 {
     *mapped = node != IR_NONE;
     return ASSAY_OK;
@@ -35,8 +35,13 @@ assay_status tfl_reshape(tfl_op *o, bool *mapped)
     int n = o->n_in > 1 && o->in[1] != IR_NONE ? -1 : option_ints(o, 0, list);
     const tfl_tensor *out = tfl_tensor_of(o, true, 0);
     if (o->n_in > 1 && o->in[1] != IR_NONE) {
+        static const int64_t one = 1;
         ir_id in[] = {o->in[0], o->in[1]};
-        return made(tfl_node(o, NULL, "Reshape", in, 2, NULL), mapped);
+        if (tfl_rank(o, 1) == 0) { /* one size, without an axis */
+            ir_id list_of[] = {o->in[1], ints(o, "one", &one, 1)};
+            in[1] = tfl_step(o, "Reshape", list_of, 2, NULL);
+        }
+        return map_to(tfl_node(o, NULL, "Reshape", in, 2, NULL), mapped);
     }
     if (n < 0 && out && out->rank >= 0) { /* neither: the shape of the output */
         n = out->rank;
@@ -45,7 +50,7 @@ assay_status tfl_reshape(tfl_op *o, bool *mapped)
     if (n < 0)
         return ASSAY_OK;
     ir_id in[] = {o->in[0], ints(o, "shape", list, n)};
-    return made(tfl_node(o, NULL, "Reshape", in, 2, NULL), mapped);
+    return map_to(tfl_node(o, NULL, "Reshape", in, 2, NULL), mapped);
 }
 
 assay_status tfl_squeeze(tfl_op *o, bool *mapped)
@@ -53,7 +58,7 @@ assay_status tfl_squeeze(tfl_op *o, bool *mapped)
     int64_t list[TFL_LIST];
     int n = option_ints(o, 0, list);
     ir_id in[] = {o->in[0], n > 0 ? ints(o, "axes", list, n) : IR_NONE};
-    return made(tfl_node(o, NULL, "Squeeze", in, n > 0 ? 2 : 1, NULL), mapped);
+    return map_to(tfl_node(o, NULL, "Squeeze", in, n > 0 ? 2 : 1, NULL), mapped);
 }
 
 assay_status tfl_expand_dims(tfl_op *o, bool *mapped)
@@ -61,7 +66,7 @@ assay_status tfl_expand_dims(tfl_op *o, bool *mapped)
     int64_t axis;
     bool known = tfl_ints(o, 1, &axis, 1) == 1;
     ir_id in[] = {o->in[0], known ? ints(o, "axes", &axis, 1) : o->in[1]};
-    return made(tfl_node(o, NULL, "Unsqueeze", in, 2, NULL), mapped);
+    return map_to(tfl_node(o, NULL, "Unsqueeze", in, 2, NULL), mapped);
 }
 
 assay_status tfl_transpose(tfl_op *o, bool *mapped)
@@ -69,7 +74,7 @@ assay_status tfl_transpose(tfl_op *o, bool *mapped)
     int64_t perm[TFL_LIST];
     int n = tfl_ints(o, 1, perm, TFL_LIST);
     ir_attr_spec attrs[] = {IR_SPEC_INTS("perm", n, perm), TFL_END};
-    return n < 0 ? ASSAY_OK : made(tfl_node(o, NULL, "Transpose", o->in, 1, attrs), mapped);
+    return n < 0 ? ASSAY_OK : map_to(tfl_node(o, NULL, "Transpose", o->in, 1, attrs), mapped);
 }
 
 /* ---- joining and splitting ---- */
@@ -77,7 +82,7 @@ assay_status tfl_transpose(tfl_op *o, bool *mapped)
 assay_status tfl_concat(tfl_op *o, bool *mapped)
 {
     ir_attr_spec attrs[] = {IR_SPEC_INT("axis", flat_i32(o->r->flat, o->options, 0, 0)), TFL_END};
-    return made(tfl_node(o, NULL, "Concat", o->in, o->n_in, attrs), mapped);
+    return map_to(tfl_node(o, NULL, "Concat", o->in, o->n_in, attrs), mapped);
 }
 
 assay_status tfl_pack(tfl_op *o, bool *mapped)
@@ -86,13 +91,12 @@ assay_status tfl_pack(tfl_op *o, bool *mapped)
     ir_id axes = ints(o, "axes", &axis, 1);
     ir_id *parts = ARENA_ARRAY(o->f->scratch, ir_id, o->n_in);
     ir_attr_spec attrs[] = {IR_SPEC_INT("axis", axis), TFL_END};
-    if (!parts)
-        return err_no_memory(o->f->err);
+    TRY_MEMORY(parts, o->f->err);
     for (uint32_t i = 0; i < o->n_in; i++) {
         ir_id in[] = {o->in[i], axes};
         parts[i] = tfl_step(o, "Unsqueeze", in, 2, NULL);
     }
-    return made(tfl_node(o, NULL, "Concat", parts, o->n_in, attrs), mapped);
+    return map_to(tfl_node(o, NULL, "Concat", parts, o->n_in, attrs), mapped);
 }
 
 static ir_id add_split(tfl_op *o, const ir_id *in, uint32_t n_in, int64_t axis, const ir_id *out)
@@ -113,8 +117,7 @@ assay_status tfl_unpack(tfl_op *o, bool *mapped)
     int64_t axis = flat_i32(o->r->flat, o->options, 1, 0);
     ir_id axes = ints(o, "axes", &axis, 1);
     ir_id *parts = ARENA_ARRAY(o->f->scratch, ir_id, o->n_out);
-    if (!parts)
-        return err_no_memory(o->f->err);
+    TRY_MEMORY(parts, o->f->err);
     for (uint32_t i = 0; i < o->n_out; i++)
         parts[i] = o->n_out == 1 ? o->in[0] : foreign_inner(o->f, o->name, "part");
     if (o->n_out > 1)
@@ -131,7 +134,7 @@ assay_status tfl_split(tfl_op *o, bool *mapped)
     int64_t axis;
     if (tfl_ints(o, 0, &axis, 1) != 1)
         return ASSAY_OK;
-    return made(add_split(o, &o->in[1], 1, axis, o->out), mapped);
+    return map_to(add_split(o, &o->in[1], 1, axis, o->out), mapped);
 }
 
 /* in: x, sizes, axis. One size may be -1: the rest. */
@@ -154,7 +157,7 @@ assay_status tfl_split_v(tfl_op *o, bool *mapped)
     if (rest >= 0)
         sizes[rest] = x->dims[place] - sum;
     ir_id in[] = {o->in[0], ints(o, "split", sizes, n)};
-    return made(add_split(o, in, 2, axis, o->out), mapped);
+    return map_to(add_split(o, in, 2, axis, o->out), mapped);
 }
 
 /* ---- slices ---- */
@@ -165,22 +168,22 @@ static assay_status add_slicing(tfl_op *o, const layer_slicing *s, bool *mapped)
     ir_id x = o->in[0];
     int left = (s->n > 0) + (s->n_squeeze > 0) + (s->n_insert > 0);
     if (left == 0)
-        return made(tfl_node(o, NULL, "Identity", &x, 1, NULL), mapped);
+        return map_to(tfl_node(o, NULL, "Identity", &x, 1, NULL), mapped);
     if (s->n > 0) {
         ir_id in[] = {x, ints(o, "starts", s->start, s->n), ints(o, "ends", s->end, s->n),
                       ints(o, "axes", s->axis, s->n), ints(o, "steps", s->step, s->n)};
         if (--left == 0)
-            return made(tfl_node(o, NULL, "Slice", in, 5, NULL), mapped);
+            return map_to(tfl_node(o, NULL, "Slice", in, 5, NULL), mapped);
         x = tfl_step(o, "Slice", in, 5, NULL);
     }
     if (s->n_squeeze > 0) {
         ir_id in[] = {x, ints(o, "squeezed", s->squeeze, s->n_squeeze)};
         if (--left == 0)
-            return made(tfl_node(o, NULL, "Squeeze", in, 2, NULL), mapped);
+            return map_to(tfl_node(o, NULL, "Squeeze", in, 2, NULL), mapped);
         x = tfl_step(o, "Squeeze", in, 2, NULL);
     }
     ir_id in[] = {x, ints(o, "inserted", s->insert, s->n_insert)};
-    return made(tfl_node(o, NULL, "Unsqueeze", in, 2, NULL), mapped);
+    return map_to(tfl_node(o, NULL, "Unsqueeze", in, 2, NULL), mapped);
 }
 
 /* begin + size, or the end of the axis where size is -1. */
@@ -200,15 +203,14 @@ assay_status tfl_slice(tfl_op *o, bool *mapped)
     int64_t begin[TFL_LIST], size[TFL_LIST];
     int n = tfl_ints(o, 1, begin, TFL_LIST), m = tfl_ints(o, 2, size, TFL_LIST);
     layer_slicing *s = ARENA_NEW(o->f->scratch, layer_slicing);
-    if (!s)
-        return err_no_memory(o->f->err);
+    TRY_MEMORY(s, o->f->err);
     if (n >= 0 && n == m) {
         for (int i = 0; i < n; i++)
             layer_slice_axis(s, i, begin[i], size[i] < 0 ? INT32_MAX : begin[i] + size[i], 1);
         return add_slicing(o, s, mapped);
     }
     ir_id in[] = {o->in[0], o->in[1], computed_ends(o)};
-    return made(tfl_node(o, NULL, "Slice", in, 3, NULL), mapped);
+    return map_to(tfl_node(o, NULL, "Slice", in, 3, NULL), mapped);
 }
 
 static layer_masks masks_of(const tfl_op *o)
@@ -226,8 +228,7 @@ static assay_status slice_computed(tfl_op *o, const layer_masks *k, const int64_
                                    bool *mapped)
 {
     layer_slicing *s = ARENA_NEW(o->f->scratch, layer_slicing);
-    if (!s)
-        return err_no_memory(o->f->err);
+    TRY_MEMORY(s, o->f->err);
     for (int i = 0; i < n; i++) {
         bool whole = layer_mask_bit(k->begin, i) && layer_mask_bit(k->end, i) &&
                      !layer_mask_bit(k->shrink, i) && steps[i] == 1;
@@ -251,10 +252,10 @@ static assay_status slice_computed(tfl_op *o, const layer_masks *k, const int64_
         ends = tfl_step(o, "Cast", &ends, 1, as_int64);
     ir_id in[] = {o->in[0], starts, ends, axes, ints(o, "steps", s->step, s->n)};
     if (s->n_squeeze == 0)
-        return made(tfl_node(o, NULL, "Slice", in, 5, NULL), mapped);
+        return map_to(tfl_node(o, NULL, "Slice", in, 5, NULL), mapped);
     ir_id cut[] = {tfl_step(o, "Slice", in, 5, NULL),
                    ints(o, "squeezed", s->squeeze, s->n_squeeze)};
-    return made(tfl_node(o, NULL, "Squeeze", cut, 2, NULL), mapped);
+    return map_to(tfl_node(o, NULL, "Squeeze", cut, 2, NULL), mapped);
 }
 
 assay_status tfl_strided_slice(tfl_op *o, bool *mapped)
@@ -266,8 +267,7 @@ assay_status tfl_strided_slice(tfl_op *o, bool *mapped)
     if (s > 0 && (n < 0 || m < 0) && !k.ellipsis && !k.insert && !offset)
         return slice_computed(o, &k, step, s, mapped);
     layer_slicing *plan = ARENA_NEW(o->f->scratch, layer_slicing);
-    if (!plan)
-        return err_no_memory(o->f->err);
+    TRY_MEMORY(plan, o->f->err);
     if (n < 0 || n != m || n != s || (k.ellipsis && tfl_rank(o, 0) < 0))
         return ASSAY_OK;
     for (int i = 0; offset && i < n; i++)
@@ -282,8 +282,7 @@ assay_status tfl_reverse(tfl_op *o, bool *mapped)
     int64_t axes[TFL_LIST];
     int n = tfl_ints(o, 1, axes, TFL_LIST);
     layer_slicing *s = ARENA_NEW(o->f->scratch, layer_slicing);
-    if (!s)
-        return err_no_memory(o->f->err);
+    TRY_MEMORY(s, o->f->err);
     for (int i = 0; i < n; i++)
         layer_slice_axis(s, axes[i], -1, INT32_MIN, -1);
     return n < 0 ? ASSAY_OK : add_slicing(o, s, mapped);
@@ -294,7 +293,7 @@ assay_status tfl_reverse_sequence(tfl_op *o, bool *mapped)
     flat *f = o->r->flat;
     ir_attr_spec attrs[] = {IR_SPEC_INT("time_axis", flat_i32(f, o->options, 0, 0)),
                             IR_SPEC_INT("batch_axis", flat_i32(f, o->options, 1, 0)), TFL_END};
-    return made(tfl_node(o, NULL, "ReverseSequence", o->in, 2, attrs), mapped);
+    return map_to(tfl_node(o, NULL, "ReverseSequence", o->in, 2, attrs), mapped);
 }
 
 /* ---- padding ---- */
@@ -318,7 +317,7 @@ static assay_status add_pad(tfl_op *o, const char *mode, ir_id fill, bool *mappe
         list = tfl_step(o, "Reshape", in, 2, NULL);
     }
     ir_id in[] = {o->in[0], list, fill};
-    return made(tfl_node(o, NULL, "Pad", in, fill == IR_NONE ? 2 : 3, attrs), mapped);
+    return map_to(tfl_node(o, NULL, "Pad", in, fill == IR_NONE ? 2 : 3, attrs), mapped);
 }
 
 assay_status tfl_pad(tfl_op *o, bool *mapped)
@@ -339,14 +338,14 @@ assay_status tfl_gather(tfl_op *o, bool *mapped)
     ir_attr_spec attrs[] = {IR_SPEC_INT("axis", flat_i32(o->r->flat, o->options, 0, 0)), TFL_END};
     if (flat_i32(o->r->flat, o->options, 1, 0) != 0)
         return ASSAY_OK;
-    return made(tfl_node(o, NULL, "Gather", o->in, 2, attrs), mapped);
+    return map_to(tfl_node(o, NULL, "Gather", o->in, 2, attrs), mapped);
 }
 
 /* in: indices, table. */
 assay_status tfl_embedding(tfl_op *o, bool *mapped)
 {
     ir_id in[] = {o->in[1], o->in[0]};
-    return made(tfl_node(o, NULL, "Gather", in, 2, NULL), mapped);
+    return map_to(tfl_node(o, NULL, "Gather", in, 2, NULL), mapped);
 }
 
 /* in: indices, updates, shape; what nothing is scattered to is 0. */
@@ -356,7 +355,7 @@ assay_status tfl_scatter(tfl_op *o, bool *mapped)
     ir_id fill[] = {zero, o->in[2]};
     ir_id in[] = {tfl_step(o, "Expand", fill, 2, NULL), o->in[0], o->in[1]};
     ir_attr_spec attrs[] = {IR_SPEC_TEXT("reduction", "add"), TFL_END};
-    return made(tfl_node(o, NULL, "ScatterND", in, 3, attrs), mapped);
+    return map_to(tfl_node(o, NULL, "ScatterND", in, 3, attrs), mapped);
 }
 
 /* ---- shapes as data ---- */
@@ -365,9 +364,9 @@ static assay_status as_output_type(tfl_op *o, ir_id from, const char *op, bool *
 {
     ir_attr_spec attrs[] = {IR_SPEC_INT("to", tfl_dtype(o, true, 0)), TFL_END};
     if (tfl_dtype(o, true, 0) == IR_INT64)
-        return made(tfl_node(o, NULL, op, &from, 1, NULL), mapped);
+        return map_to(tfl_node(o, NULL, op, &from, 1, NULL), mapped);
     ir_id wide = tfl_step(o, op, &from, 1, NULL);
-    return made(tfl_node(o, NULL, "Cast", &wide, 1, attrs), mapped);
+    return map_to(tfl_node(o, NULL, "Cast", &wide, 1, attrs), mapped);
 }
 
 assay_status tfl_shape(tfl_op *o, bool *mapped)
@@ -384,7 +383,7 @@ assay_status tfl_rank_of(tfl_op *o, bool *mapped)
 assay_status tfl_fill(tfl_op *o, bool *mapped)
 {
     ir_id in[] = {o->in[1], o->in[0]};
-    return made(tfl_node(o, NULL, "Expand", in, 2, NULL), mapped);
+    return map_to(tfl_node(o, NULL, "Expand", in, 2, NULL), mapped);
 }
 
 assay_status tfl_zeros_like(tfl_op *o, bool *mapped)
@@ -393,5 +392,5 @@ assay_status tfl_zeros_like(tfl_op *o, bool *mapped)
         return ASSAY_OK;
     ir_id in[] = {foreign_number(o->f, o->name, "zero", tfl_dtype(o, true, 0), 0),
                   tfl_step(o, "Shape", o->in, 1, NULL)};
-    return made(tfl_node(o, NULL, "Expand", in, 2, NULL), mapped);
+    return map_to(tfl_node(o, NULL, "Expand", in, 2, NULL), mapped);
 }

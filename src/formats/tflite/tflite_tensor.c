@@ -1,5 +1,4 @@
 /* Tensors of a TFLite model: shapes, types, quantisation and where the data lies; and the values they become. */
-#include <string.h>
 
 #include "base/num.h"
 #include "formats/tflite/tflite_impl.h"
@@ -63,7 +62,7 @@ static void read_data(tfl_reader *r, flat_table t, tfl_tensor *x)
     if (at == 0 && r->buffers.n == 0)
         return;
     if (at >= r->buffers.n) {
-        flat_fail(r->flat, t.at, "a tensor names a buffer that is not there");
+        flat_fail(r->flat, t.at, "a tensor names a buffer that does not exist");
         return;
     }
     flat_table buffer = flat_table_at(r->flat, r->buffers, (uint32_t)at);
@@ -136,8 +135,7 @@ assay_status tfl_read_tensors(tfl_reader *r, tfl_subgraph *s)
     if (list.n > TFL_MAX_TENSORS)
         flat_fail(r->flat, list.at, "too many tensors");
     s->tensors = ARENA_ARRAY(r->f.scratch, tfl_tensor, (size_t)list.n + 1);
-    if (!s->tensors)
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(s->tensors, r->f.err);
     s->n_tensors = list.n;
     for (uint32_t i = 0; i < list.n && !r->flat->failed; i++)
         read_tensor(r, flat_table_at(r->flat, list, i), &s->tensors[i]);
@@ -162,7 +160,7 @@ static void note_no_data(tfl_reader *r, const tfl_tensor *t)
 {
     if (!t->variable)
         notes_add(&r->f.m->notes, "no-data", t->name, NULL,
-                  "This tensor is read, but no operator makes it and it has no data.");
+                  "This tensor is read, but no operator writes it and it has no data.");
 }
 
 /* Data of another size than the shape asks for: kept without its content, and noted. */
@@ -192,7 +190,7 @@ static ir_id make_constant(tfl_reader *r, const tfl_tensor *t)
     bool data = t->length > 0;
     for (int d = 0; d < rank; d++)
         if (t->dims[d] < 0)
-            flat_fail(r->flat, t->offset, "a tensor without data has an open size");
+            flat_fail(r->flat, t->offset, "a tensor without data has an unknown size");
     if (r->flat->failed)
         return IR_NONE;
     ir_dtype dtype = t->dtype == IR_UNDEFINED ? IR_INT32 : t->dtype;

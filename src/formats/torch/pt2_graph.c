@@ -284,7 +284,7 @@ static assay_status inline_graph(pt2_reader *r, const json_value *inner, const a
     const json_value *graph = json_get(inner, "graph"), *inputs = json_get(graph, "inputs");
     const json_value *outputs = json_get(graph, "outputs");
     if (!inputs || !outputs || r->depth >= PT2_DEPTH)
-        return fail_graph(r, text_in(inner, "name"), "is no graph, or nested too deeply");
+        return fail_graph(r, text_in(inner, "name"), "is not a graph, or is nested too deeply");
     for (uint32_t i = 0; i < inputs->n && i < n; i++) {
         str key = {0};
         TRY(bind_name(r, text_in(pt2_union(&inputs->items[i], &key), "name"), args[i]));
@@ -294,8 +294,7 @@ static assay_status inline_graph(pt2_reader *r, const json_value *inner, const a
     r->depth--;
     *out = aten_new_list(&r->t, true);
     for (uint32_t i = 0; i < outputs->n; i++)
-        if (!aten_push(&r->t, out, argument_of(r, &outputs->items[i])))
-            return err_no_memory(r->f.err);
+        TRY_MEMORY(aten_push(&r->t, out, argument_of(r, &outputs->items[i])), r->f.err);
     return ASSAY_OK;
 }
 

@@ -117,8 +117,7 @@ static assay_status add_payload(pt2_reader *r, const char *folder, const json_va
     const json_value *offset = pt2_union(json_get(tensor, "storage_offset"), &key);
     uint64_t first = offset && offset->kind == JSON_INT && offset->i > 0 ? (uint64_t)offset->i : 0;
     const json_value *pickled = json_get(v, "use_pickle");
-    if (!item.dims || !read_strides(r, tensor, &item))
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(item.dims && read_strides(r, tensor, &item), r->f.err);
     item.stored = str_of(ir_dtype_get(m.dtype)->name);
     item.integer = !ir_is_float(m.dtype);
     item.size_bytes = sat_mul(item.n_elems, bytes);
@@ -151,8 +150,7 @@ static assay_status read_new_weights(pt2_reader *r, const char *kind)
     const char *folder = arena_printf(r->f.scratch, "data/%s/", kind);
     const str config = str_printf(r->f.scratch, STR_FMT "_%s_config.json", STR_ARG(r->model), kind);
     const str state = str_printf(r->f.scratch, STR_FMT ".pt", STR_ARG(r->model));
-    if (!folder || !config.p || !state.p)
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(folder && config.p && state.p, r->f.err);
     const zip_entry *e = entry_of(r, folder, config);
     if (e)
         return read_payloads(r, folder, e);
@@ -217,7 +215,7 @@ static assay_status read_archive(pt2_reader *r)
         return read_old_weights(r, "serialized_constants");
     }
     if (!find_in_root(r, "archive_format"))
-        return fail_pt2(r, ASSAY_ERR_UNSUPPORTED, "the archive has no program");
+        return fail_pt2(r, ASSAY_ERR_UNSUPPORTED, "the archive has no exported program");
     e = find_model(r);
     if (!e)
         return fail_pt2(r, ASSAY_ERR_UNSUPPORTED,
@@ -240,8 +238,7 @@ static assay_status read_model(pt2_reader *r)
     TRY(read_archive(r));
     r->files = weights_bind_sources(r->f.m, r->sources, r->n_sources);
     r->read = ARENA_ARRAY(r->f.scratch, uint8_t, (size_t)r->set->items.n + 1);
-    if (!r->files || !r->read)
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(r->files && r->read, r->f.err);
     notes_join(&r->f.m->notes, &r->set->notes);
     return pt2_build(r);
 }

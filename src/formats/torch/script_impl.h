@@ -10,6 +10,7 @@ enum {
     SCRIPT_MAX_CODE = 64 << 20, /* bytes of one file */
     SCRIPT_MAX_STEPS = 1 << 21, /* statements that are followed */
     SCRIPT_MAX_INPUTS = 16,
+    SCRIPT_MAX_TRIALS = 160, /* of sizes of the inputs */
 };
 
 /* ---- code (script_parse.c) ---- */
@@ -83,7 +84,8 @@ typedef struct script_class {
     str name, base;
     VEC(script_function *) methods;
     VEC(script_constant)
-    constants; /* name : Final[T] = value; __parameters__ and __buffers__ as well */
+    constants;       /* name : Final[T] = value; __parameters__ and __buffers__ as well */
+    VEC(str) fields; /* name : T, in order; the fields of a NamedTuple */
 } script_class;
 
 typedef struct script_file {
@@ -101,6 +103,8 @@ typedef struct script_need { /* what the first operator takes of an input */
     int axis;
     int64_t size; /* of that axis */
     bool tokens;
+    bool any;    /* normalised first, with a rank that is not known */
+    bool closed; /* axes of size 1 are put in: other sizes of them are no images */
 } script_need;
 
 typedef struct script_archive {
@@ -113,6 +117,7 @@ typedef struct script_archive {
     map files; /* parsed ones, by module */
     VEC(script_file *) parsed;
     script_need needs[SCRIPT_MAX_INPUTS];
+    bool sequence; /* a part is attention over a sequence */
     assay_error *err;
 } script_archive;
 
@@ -135,8 +140,9 @@ typedef struct script_run {
     uint32_t line;
     ir_id inputs[SCRIPT_MAX_INPUTS];
     uint32_t n_inputs;
-    bool probing;  /* shapes of inputs are not known yet */
-    bool branched; /* a branch was chosen by a size */
+    bool probing;                       /* shapes of inputs are not known yet */
+    bool branched;                      /* a branch was chosen by a size that the graph computes */
+    uint64_t closed[SCRIPT_MAX_INPUTS]; /* axes of inputs by whose sizes a branch was chosen */
     VEC(struct script_store) stores;
 } script_run;
 
@@ -166,9 +172,26 @@ typedef struct script_args {
 /* *done: it was one of these. */
 assay_status script_builtin(script_run *r, str op, const script_args *a, aten_value *out,
                             bool *done);
+/* Whether two values are equal; false if it is not known. */
+bool script_equal(const aten_value *a, const aten_value *b, bool *out);
+/* A branch was chosen by this value. */
+void script_branched(script_run *r, const aten_value *v);
 /* Truth of a value; false if it depends on data. */
 bool script_truth(script_run *r, const aten_value *v, bool *out);
 /* A whole number of a tensor with one element. */
 aten_value script_to_size(script_run *r, const aten_value *v);
+
+/* ---- dictionaries, named tuples and types (script_dict.c) ---- */
+
+/* kind ATEN_ABSENT if out of memory */
+aten_value script_new_dict(script_run *r);
+assay_status script_dict_set(script_run *r, const aten_value *dict, aten_value key, aten_value v);
+/* An operator on the dictionary a->v[0]; *done: it was one. */
+assay_status script_dict(script_run *r, str op, const script_args *a, aten_value *out, bool *done);
+/* A field of a named tuple. */
+assay_status script_field(script_run *r, const aten_value *tuple, str name, aten_value *out);
+assay_status script_named_tuple(script_run *r, const script_class *c, const script_args *a,
+                                aten_value *out);
+bool script_is_instance(const aten_value *v, const script_expr *type);
 
 #endif

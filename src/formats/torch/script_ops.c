@@ -7,6 +7,16 @@
 
 /* ---- truth and numbers ---- */
 
+void script_branched(script_run *r, const aten_value *v)
+{
+    for (uint32_t i = 0; v->kind == ATEN_SIZE && v->id == IR_NONE && i < r->n_inputs; i++)
+        if (v->of == r->inputs[i] && v->axis < 64) {
+            r->closed[i] |= (uint64_t)1 << v->axis;
+            return;
+        }
+    r->branched |= v->kind == ATEN_SIZE;
+}
+
 bool script_truth(script_run *r, const aten_value *v, bool *out)
 {
     int64_t whole;
@@ -23,15 +33,23 @@ bool script_truth(script_run *r, const aten_value *v, bool *out)
     }
     bool known = aten_whole(v, &whole);
     *out = known && whole != 0;
-    r->branched |= v->kind == ATEN_SIZE;
+    script_branched(r, v);
     return known;
+}
+
+/* What a conversion to int64 is defined for. */
+static bool is_int_range(double v)
+{
+    return fabs(v) < 9e18;
 }
 
 aten_value script_to_size(script_run *r, const aten_value *v)
 {
     aten_value out = {.kind = ATEN_SIZE, .id = v->id};
     if (v->kind != ATEN_TENSOR)
-        return v->kind == ATEN_FLOAT ? aten_of_int((int64_t)v->f) : *v;
+        return v->kind != ATEN_FLOAT ? *v
+               : is_int_range(v->f)  ? aten_of_int((int64_t)v->f)
+                                     : (aten_value){.kind = ATEN_ABSENT, .id = IR_NONE};
     const op_info *x = aten_info(&r->t, v->id);
     bool known = x->val && x->val->n == 1 && op_val_full(x->val);
     if (ir_is_float(x->dtype))
@@ -97,7 +115,8 @@ static aten_value two_numbers(script_run *r, const char *op, const aten_value *a
     const char *whole = strcmp(op, "remainder") == 0 ? "mod" : op;
     bool known = aten_number(a, &x) && aten_number(b, &y);
     if (known && compare(op, x, y, &yes)) {
-        r->branched |= a->kind == ATEN_SIZE || b->kind == ATEN_SIZE;
+        script_branched(r, a);
+        script_branched(r, b);
         return aten_of_bool(yes);
     }
     if (is_whole_kind(a) && is_whole_kind(b) && strcmp(op, "div") != 0 && strcmp(op, "pow") != 0)
@@ -105,7 +124,8 @@ static aten_value two_numbers(script_run *r, const char *op, const aten_value *a
     if (!known || !real_math(op, x, y, &v))
         return none;
     r->t.fixed |= a->kind == ATEN_SIZE || b->kind == ATEN_SIZE;
-    return is_whole_kind(a) && is_whole_kind(b) && strcmp(op, "pow") == 0 && y >= 0
+    return is_whole_kind(a) && is_whole_kind(b) && strcmp(op, "pow") == 0 && y >= 0 &&
+                   is_int_range(v)
                ? aten_of_int((int64_t)v)
                : aten_of_float(v);
 }
@@ -120,14 +140,14 @@ static aten_value one_number(script_run *r, const char *op, const aten_value *a)
         return none;
     r->t.fixed |= a->kind == ATEN_SIZE;
     bool floors = strcmp(op, "floor") == 0, ceils = strcmp(op, "ceil") == 0;
-    if ((floors || ceils) && fabs(x) < 9e18)
+    if ((floors || ceils) && is_int_range(x))
         return aten_of_int((int64_t)(floors ? floor(x) : ceil(x)));
     if (strcmp(op, "round") == 0)
         return aten_of_float(nearbyint(x));
-    return real_function(op, x, &v)
-               ? (is_whole_kind(a) && strcmp(op, "abs") == 0 ? aten_of_int((int64_t)v)
-                                                             : aten_of_float(v))
-               : none;
+    return real_function(op, x, &v) ? (is_whole_kind(a) && strcmp(op, "abs") == 0 && is_int_range(v)
+                                           ? aten_of_int((int64_t)v)
+                                           : aten_of_float(v))
+                                    : none;
 }
 
 /* ---- questions about tensors ---- */
@@ -145,16 +165,14 @@ static assay_status sizes_of(script_run *r, const script_args *a, aten_value *ou
     int rank = aten_rank_of(&r->t, a->v[0].id);
     int64_t axis = 0;
     if (rank < 0)
-        return script_stop(r, "the number of dimensions of a tensor is not known");
+        return script_stop(r, "a tensor of unknown rank");
     if (a->n > 1 && aten_whole(&a->v[1], &axis)) {
         *out = aten_size_of(&r->t, a->v[0].id, axis);
-        return out->kind == ATEN_ABSENT ? script_stop(r, "an axis that the tensor has not")
-                                        : ASSAY_OK;
+        return out->kind == ATEN_ABSENT ? script_stop(r, "axis out of range") : ASSAY_OK;
     }
     *out = aten_new_list(&r->t, false);
     for (int i = 0; i < rank; i++)
-        if (!aten_push(&r->t, out, aten_size_of(&r->t, a->v[0].id, i)))
-            return err_no_memory(r->f.err);
+        TRY_MEMORY(aten_push(&r->t, out, aten_size_of(&r->t, a->v[0].id, i)), r->f.err);
     return ASSAY_OK;
 }
 
@@ -168,8 +186,7 @@ static assay_status about_tensor(script_run *r, str op, const script_args *a, at
     int rank = aten_rank_of(&r->t, x);
     if (str_is(op, "dim") || str_is(op, "ndimension")) {
         *out = aten_of_int(rank);
-        return rank < 0 ? script_stop(r, "the number of dimensions of a tensor is not known")
-                        : ASSAY_OK;
+        return rank < 0 ? script_stop(r, "a tensor of unknown rank") : ASSAY_OK;
     }
     if (str_is(op, "len"))
         *out = aten_size_of(&r->t, x, 0);
@@ -181,12 +198,15 @@ static assay_status about_tensor(script_run *r, str op, const script_args *a, at
         *out = aten_of_int(type_number(aten_dtype_of(&r->t, x)));
     else if (str_is(op, "is_floating_point"))
         *out = aten_of_bool(ir_is_float(aten_dtype_of(&r->t, x)));
-    else if (str_is(op, "is_complex") || str_ends(op, "is_cuda") || str_ends(op, "requires_grad") ||
-             str_ends(op, "is_quantized") || str_ends(op, "is_sparse") ||
-             str_ends(op, "is_mkldnn") || str_ends(op, "is_nested"))
+    else if (str_ends(op,
+                      "requires_grad")) /* parameters do: fast paths of inference are not taken */
+        *out = aten_of_bool(ir_value_at(r->f.m, x)->constant != NULL);
+    else if (str_is(op, "is_complex") || str_ends(op, "is_cuda") || str_ends(op, "is_quantized") ||
+             str_ends(op, "is_sparse") || str_ends(op, "is_mkldnn") || str_ends(op, "is_nested"))
         *out = aten_of_bool(false);
     else if (str_ends(op, "device") || str_ends(op, "layout"))
-        *out = (aten_value){.kind = ATEN_OTHER, .s = op, .id = IR_NONE};
+        *out = (aten_value){
+            .kind = ATEN_OTHER, .s = str_ends(op, "device") ? STR("cpu") : op, .id = IR_NONE};
     else if (str_is(op, "item") || str_ends(op, "Implicit") || str_is(op, "Int") ||
              str_is(op, "Bool") || str_is(op, "Float"))
         *out = script_to_size(r, &a->v[0]);
@@ -199,8 +219,10 @@ static assay_status about_tensor(script_run *r, str op, const script_args *a, at
 
 /* ---- lists ---- */
 
-static bool equal_values(const aten_value *a, const aten_value *b, bool *out)
+/* A list may hold itself: what is nested deeper is not compared. */
+static bool equal_at(const aten_value *a, const aten_value *b, int depth, bool *out)
 {
+    enum { EQUAL_DEPTH = 16 };
     double x, y;
     if (a->kind == ATEN_TEXT && b->kind == ATEN_TEXT) {
         *out = str_eq(a->s, b->s);
@@ -210,13 +232,18 @@ static bool equal_values(const aten_value *a, const aten_value *b, bool *out)
         *out = x == y;
         return true;
     }
-    if (a->kind != ATEN_LIST || b->kind != ATEN_LIST)
+    if (a->kind != ATEN_LIST || b->kind != ATEN_LIST || depth == EQUAL_DEPTH)
         return false;
     *out = a->list->v.n == b->list->v.n;
     for (uint32_t i = 0; *out && i < a->list->v.n; i++)
-        if (!equal_values(&a->list->v.items[i], &b->list->v.items[i], out))
+        if (!equal_at(&a->list->v.items[i], &b->list->v.items[i], depth + 1, out))
             return false;
     return true;
+}
+
+bool script_equal(const aten_value *a, const aten_value *b, bool *out)
+{
+    return equal_at(a, b, 0, out);
 }
 
 static bool copy_items(script_run *r, const aten_value *to, const aten_value *from, int64_t lo,
@@ -242,11 +269,14 @@ static bool list_of(script_run *r, str op, const script_args *a, aten_value *out
     int64_t n = l->list->v.n, step = 1;
     if (str_is(op, "append"))
         return *out = *l, aten_push(&r->t, l, a->v[1]);
-    if (str_is(op, "list"))
+    if (str_is(op, "extend") && a->v[1].kind == ATEN_LIST)
+        return *out = aten_none(), copy_items(r, l, &a->v[1], 0, a->v[1].list->v.n, 1);
+    if (str_is(op, "list") || str_is(op, "copy"))
         return *out = aten_new_list(&r->t, false), copy_items(r, out, l, 0, n, 1);
     if (str_is(op, "slice")) {
         if (a->n > 3)
             aten_whole(&a->v[3], &step);
+        step = step > n ? n + 1 : step;
         *out = aten_new_list(&r->t, false);
         return step > 0 && copy_items(r, out, l, a->n > 1 ? clipped(&a->v[1], 0, n) : 0,
                                       a->n > 2 ? clipped(&a->v[2], INT64_MAX, n) : n, step);
@@ -266,6 +296,69 @@ static bool list_of(script_run *r, str op, const script_args *a, aten_value *out
     return false;
 }
 
+static aten_value extreme(bool max, const aten_value *a, const aten_value *b)
+{
+    double x = 0, y = 0;
+    if (!aten_number(a, &x) || !aten_number(b, &y))
+        return (aten_value){.kind = ATEN_ABSENT, .id = IR_NONE};
+    return (x > y) == max ? *a : *b;
+}
+
+/* pop, reverse and clear change the list itself. */
+static bool list_changed(str op, const script_args *a, aten_value *out)
+{
+    aten_list *l = a->v[0].list;
+    uint32_t n = l->v.n;
+    int64_t at = (int64_t)n - 1;
+    *out = aten_none();
+    if (str_is(op, "clear"))
+        return l->v.n = 0, true;
+    if (str_is(op, "reverse")) {
+        for (uint32_t i = 0; i < n / 2; i++) {
+            aten_value v = l->v.items[i];
+            l->v.items[i] = l->v.items[n - 1 - i];
+            l->v.items[n - 1 - i] = v;
+        }
+        return true;
+    }
+    if ((!str_is(op, "pop") && !str_is(op, "_delete")) || !n ||
+        (a->n > 1 && !aten_whole(&a->v[1], &at)))
+        return false;
+    at += at < 0 ? n : 0;
+    if (at < 0 || at >= n)
+        return false;
+    *out = l->v.items[at];
+    for (uint32_t i = (uint32_t)at + 1; i < n; i++)
+        l->v.items[i - 1] = l->v.items[i];
+    l->v.n--;
+    return true;
+}
+
+/* The largest, the smallest, the sum, any and all of a list of numbers. */
+static bool list_value(script_run *r, str op, const script_args *a, aten_value *out)
+{
+    const aten_list *l = a->v[0].list;
+    bool max = str_is(op, "prim.max"), min = str_is(op, "prim.min"), sum = str_is(op, "sum"),
+         any = str_is(op, "any"), all = str_is(op, "all"), yes;
+    if (a->n != 1 || (!max && !min && !sum && !any && !all) || ((max || min) && !l->v.n))
+        return false;
+    *out = max || min ? l->v.items[0] : sum ? aten_of_int(0) : aten_of_bool(all);
+    for (uint32_t i = 0; i < l->v.n; i++) {
+        const aten_value *v = &l->v.items[i];
+        if (max || min)
+            *out = extreme(max, out, v);
+        else if (sum)
+            *out = two_numbers(r, "add", out, v);
+        else if (!script_truth(r, v, &yes))
+            return false;
+        else if (yes == any)
+            return *out = aten_of_bool(any), true;
+        if (out->kind == ATEN_ABSENT)
+            return false;
+    }
+    return true;
+}
+
 static assay_status about_list(script_run *r, str op, const script_args *a, aten_value *out,
                                bool *done)
 {
@@ -280,7 +373,7 @@ static assay_status about_list(script_run *r, str op, const script_args *a, aten
     if ((str_is(op, "__getitem__") || str_is(op, "_set_item")) && aten_whole(&a->v[1], &at)) {
         at += at < 0 ? (int64_t)l->list->v.n : 0;
         if (at < 0 || at >= (int64_t)l->list->v.n)
-            return script_stop(r, "an index outside of a list");
+            return script_stop(r, "list index out of range");
         if (str_is(op, "_set_item"))
             l->list->v.items[at] = a->v[2];
         *out = l->list->v.items[at];
@@ -288,11 +381,11 @@ static assay_status about_list(script_run *r, str op, const script_args *a, aten
     }
     if (str_is(op, "__contains__")) {
         for (uint32_t i = 0; !yes && i < l->list->v.n; i++)
-            equal_values(&l->list->v.items[i], &a->v[1], &yes);
+            script_equal(&l->list->v.items[i], &a->v[1], &yes);
         *out = aten_of_bool(yes);
         return ASSAY_OK;
     }
-    *done = list_of(r, op, a, out);
+    *done = list_of(r, op, a, out) || list_changed(op, a, out) || list_value(r, op, a, out);
     return ASSAY_OK;
 }
 
@@ -322,17 +415,12 @@ static bool fixed_answer(str op, aten_value *out)
             *out = answers[i].answer < 0 ? aten_none() : aten_of_bool(answers[i].answer);
             return true;
         }
-    if (str_is(op, "device") || str_is(op, "format") || str_is(op, "str"))
-        *out = (aten_value){.kind = ATEN_OTHER, .s = op, .id = IR_NONE};
-    return str_is(op, "device") || str_is(op, "format") || str_is(op, "str");
-}
-
-static aten_value extreme(bool max, const aten_value *a, const aten_value *b)
-{
-    double x = 0, y = 0;
-    if (!aten_number(a, &x) || !aten_number(b, &y))
-        return (aten_value){.kind = ATEN_ABSENT, .id = IR_NONE};
-    return (x > y) == max ? *a : *b;
+    bool text = str_is(op, "format") || str_is(op, "str");
+    if (text) /* of messages: what it says is not needed */
+        *out = aten_of_text(op);
+    else if (str_is(op, "device"))
+        *out = (aten_value){.kind = ATEN_OTHER, .s = STR("cpu"), .id = IR_NONE};
+    return text || str_is(op, "device");
 }
 
 static bool of_identity(str op, const script_args *a, aten_value *out)
@@ -349,16 +437,16 @@ static bool of_identity(str op, const script_args *a, aten_value *out)
 
 static bool of_truths(script_run *r, str op, const script_args *a, aten_value *out)
 {
-    bool x = false, y = false;
-    if (a->v[0].kind == ATEN_TENSOR || !script_truth(r, &a->v[0], &x))
+    bool not = str_is(op, "__not__") || str_is(op, "logical_not"), x = false, y = false;
+    bool and = str_is(op, "__and__"), or = str_is(op, "__or__"), xor = str_is(op, "__xor__");
+    if ((!not &&!and&&! or &&!xor) || a->v[0].kind == ATEN_TENSOR || !script_truth(r, &a->v[0], &x))
         return false;
-    if (str_is(op, "__not__") || str_is(op, "logical_not"))
+    if (not )
         return *out = aten_of_bool(!x), true;
     if (a->n < 2 || a->v[0].kind != ATEN_BOOL || !script_truth(r, &a->v[1], &y))
         return false;
-    bool and = str_is(op, "__and__"), or = str_is(op, "__or__"), xor = str_is(op, "__xor__");
     *out = aten_of_bool(and? x && y : or ? x || y : x != y);
-    return and || or || xor;
+    return true;
 }
 
 static bool of_numbers(script_run *r, str op, const script_args *a, aten_value *out)
@@ -371,7 +459,7 @@ static bool of_numbers(script_run *r, str op, const script_args *a, aten_value *
     if (a->n >= 2 && (str_is(op, "prim.max") || str_is(op, "prim.min")))
         v = extreme(str_is(op, "prim.max"), &a->v[0], &a->v[1]);
     else if (a->n == 2 && (str_is(op, "eq") || str_is(op, "ne")) &&
-             equal_values(&a->v[0], &a->v[1], &yes))
+             script_equal(&a->v[0], &a->v[1], &yes))
         v = aten_of_bool(yes == str_is(op, "eq"));
     else if (a->n == 2)
         v = two_numbers(r, name, &a->v[0], &a->v[1]);
@@ -381,6 +469,14 @@ static bool of_numbers(script_run *r, str op, const script_args *a, aten_value *
         v = one_number(r, name, &a->v[0]);
     *out = v;
     return v.kind != ATEN_ABSENT;
+}
+
+static int64_t place_of(str text, str part)
+{
+    for (uint32_t i = 0; i + part.n <= text.n; i++)
+        if (memcmp(text.p + i, part.p, part.n) == 0)
+            return i;
+    return -1;
 }
 
 assay_status script_builtin(script_run *r, str op, const script_args *a, aten_value *out,
@@ -393,9 +489,30 @@ assay_status script_builtin(script_run *r, str op, const script_args *a, aten_va
         return ASSAY_OK;
     if (str_is(op, "__range_length") && a->n == 3 && a->v[2].kind == ATEN_INT && a->v[2].i) {
         aten_value span = two_numbers(r, "sub", &a->v[1], &a->v[0]);
-        *out = a->v[2].i == 1 ? span : two_numbers(r, "floordiv", &span, &a->v[2]);
+        int64_t step = a->v[2].i, n;
+        if (step != 1) { /* one more where a part is left */
+            if (!aten_whole(&span, &n) || n == INT64_MIN)
+                return script_stop(r, "a range of unknown length");
+            script_branched(r, &span);
+            n = step > 0 ? n / step + (n % step > 0) : n / step + (n % step < 0);
+            span = aten_of_int(n);
+        }
+        *out = span.kind == ATEN_INT && span.i < 0 ? aten_of_int(0) : span;
         return ASSAY_OK;
     }
+    if (str_is(op, "__derive_index") && a->n == 3) {
+        aten_value far = two_numbers(r, "mul", &a->v[0], &a->v[2]);
+        *out = two_numbers(r, "add", &a->v[1], &far);
+        return ASSAY_OK;
+    }
+    if (str_is(op, "find") && a->n >= 2 && a->v[0].kind == ATEN_TEXT && a->v[1].kind == ATEN_TEXT)
+        return *out = aten_of_int(place_of(a->v[0].s, a->v[1].s)), ASSAY_OK;
+    if (str_is(op, "len") && a->n == 1 && a->v[0].kind == ATEN_TEXT)
+        return *out = aten_of_int(a->v[0].s.n), ASSAY_OK;
+    if (str_is(op, "dict") && !a->n)
+        return *out = script_new_dict(r), ASSAY_OK;
+    if (a->n && a->v[0].kind == ATEN_DICT)
+        return script_dict(r, op, a, out, done);
     if (a->n && a->v[0].kind == ATEN_TENSOR)
         return about_tensor(r, op, a, out, done);
     if (a->n && a->v[0].kind == ATEN_LIST) {

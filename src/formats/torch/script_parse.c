@@ -1,7 +1,6 @@
 /* The subset of Python that TorchScript writes, as trees: classes with annotations and methods, functions; assignments, if,
  * while, for, return; expressions without operators but minus. See script.h. */
 #include <ctype.h>
-#include <string.h>
 
 #include "formats/torch/script_impl.h"
 
@@ -111,7 +110,7 @@ static script_expr *parse_text(parser *p)
     while (at(p, 0) && at(p, 0) != quote && at(p, 0) != '\n')
         p->pos += at(p, 0) == '\\' && at(p, 1) ? 2 : 1;
     if (at(p, 0) != quote)
-        return fail_at(p, "a text without an end");
+        return fail_at(p, "unterminated string");
     char *text = e ? arena_alloc(p->a, p->pos - from + 1) : NULL;
     for (uint32_t i = from; text && i < p->pos; i++) {
         i += p->text.p[i] == '\\' && i + 1 < p->pos;
@@ -135,7 +134,7 @@ static script_expr *parse_number(parser *p)
     script_expr *e = new_expr(p, real ? EXPR_FLOAT : EXPR_INT);
     bool good = e && (real ? str_to_f64(s, &e->f) : str_to_i64(s, &e->i));
     p->pos += n;
-    return good ? e : fail_at(p, "a number that is not known");
+    return good ? e : fail_at(p, "unsupported number");
 }
 
 static bool add_item(parser *p, script_expr *e, script_expr *item)
@@ -156,7 +155,7 @@ static bool parse_items(parser *p, script_expr *e, char end, bool *comma)
         if (take_inside(p, ','))
             *comma = true;
         else if (!take_inside(p, end))
-            return fail_at(p, "a list without an end") != NULL;
+            return fail_at(p, "unterminated list") != NULL;
         else
             return true;
     }
@@ -188,7 +187,7 @@ static script_expr *parse_name(parser *p)
             kind = words[k].kind;
             i = words[k].i;
         }
-    script_expr *e = w.n ? new_expr(p, kind) : fail_at(p, "an expression is missing");
+    script_expr *e = w.n ? new_expr(p, kind) : fail_at(p, "missing expression");
     p->pos += w.n;
     if (e) {
         e->s = w;
@@ -250,7 +249,7 @@ static script_expr *parse_call(parser *p, script_expr *of)
         if (!parse_argument(p, e))
             return NULL;
         if (!take_inside(p, ',') && (skip_blanks(p, true), at(p, 0) != ')'))
-            return fail_at(p, "a call without an end");
+            return fail_at(p, "unterminated call");
     }
     return e;
 }
@@ -302,7 +301,7 @@ static script_expr *parse_expr(parser *p)
         script_expr *choice = new_expr(p, EXPR_CHOICE), *of = parse_expr(p);
         if (!choice || !of || !take_word(p, "else") || !add_item(p, choice, e) ||
             !add_item(p, choice, parse_expr(p)))
-            return fail_at(p, "a condition without an else");
+            return fail_at(p, "conditional expression without else");
         choice->of = of;
         e = choice;
     }
@@ -337,7 +336,7 @@ static bool end_line(parser *p)
     if (at(p, 0) == ';')
         p->pos++;
     else if (at(p, 0) && at(p, 0) != '\n')
-        return fail_at(p, "code that is not known") != NULL;
+        return fail_at(p, "unsupported code") != NULL;
     return true;
 }
 
@@ -402,7 +401,7 @@ static script_stmt *parse_simple(parser *p)
 static bool parse_body(parser *p, int indent, void *block)
 {
     if (!take(p, ':') || !end_line(p))
-        return fail_at(p, "a block without a colon") != NULL;
+        return fail_at(p, "block without a colon") != NULL;
     return parse_block(p, indent, block);
 }
 
@@ -428,7 +427,7 @@ static script_stmt *parse_loop(parser *p, int indent, script_form form)
     if (s && form == FORM_FOR) {
         script_expr *target = parse_tuple(p, &tuple);
         if (!target || tuple || !take_word(p, "in") || !VEC_ADD(p->a, &s->targets, target))
-            return fail_at(p, "a loop that is not known");
+            return fail_at(p, "unsupported loop");
     }
     return s && (s->value = parse_expr(p)) && parse_body(p, indent, &s->body) ? s : NULL;
 }
@@ -450,7 +449,7 @@ static script_stmt *parse_stmt(parser *p, int indent)
     str w = peek_word(p);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (str_is(w, others[i]))
-            return fail_at(p, "a statement that is not known");
+            return fail_at(p, "unsupported statement");
     if (take_word(p, "if"))
         return parse_if(p, indent);
     if (take_word(p, "while"))
@@ -493,7 +492,7 @@ static bool parse_param(parser *p, script_function *f)
     x.name = peek_word(p);
     p->pos += x.name.n;
     if (!x.name.n)
-        return fail_at(p, "a parameter without a name") != NULL;
+        return fail_at(p, "parameter without a name") != NULL;
     if (take_inside(p, ':') && !(x.type = parse_expr(p)))
         return false;
     if (take_inside(p, '=') && !(x.value = parse_expr(p)))
@@ -509,7 +508,7 @@ static script_function *parse_function(parser *p, int indent)
     f->name = peek_word(p);
     p->pos += f->name.n;
     if (!take(p, '('))
-        return fail_at(p, "a function without parameters");
+        return fail_at(p, "function without parameters");
     while (!take_inside(p, ')')) {
         if (!parse_param(p, f))
             return NULL;
@@ -533,7 +532,8 @@ static bool parse_member(parser *p, script_class *c, int indent)
     if (take_word(p, "pass"))
         return end_line(p);
     script_expr *name = parse_expr(p);
-    if (name && take(p, ':') && !parse_expr(p))
+    if (name && take(p, ':') &&
+        (!parse_expr(p) || (name->kind == EXPR_NAME && !VEC_ADD(p->a, &c->fields, name->s))))
         return false;
     script_constant x = {name ? name->s : (str){0}, NULL};
     if (name && take(p, '=') && !(x.value = parse_expr(p)))
@@ -554,15 +554,15 @@ static bool parse_class(parser *p, script_file *out)
         c->base = peek_word(p);
         p->pos += c->base.n;
         if (!take_inside(p, ')'))
-            return fail_at(p, "a class of several bases") != NULL;
+            return fail_at(p, "class with several bases") != NULL;
     }
     if (!take(p, ':') || !end_line(p))
-        return fail_at(p, "a class without a body") != NULL;
+        return fail_at(p, "class without a body") != NULL;
     int indent = indent_of(p);
     while (indent > 0 && !p->failed && indent_of(p) == indent) {
         p->pos += (uint32_t)indent;
         if (!parse_member(p, c, indent))
-            return fail_at(p, "a class with code that is not known") != NULL;
+            return fail_at(p, "unsupported code in a class") != NULL;
     }
     return !p->failed;
 }
@@ -584,11 +584,10 @@ assay_status script_parse(str text, str module, arena *a, script_file *out, assa
     out->module = module;
     while (!p.failed && indent_of(&p) == 0)
         if (!parse_top(&p, out))
-            fail_at(&p, "code that is not known");
+            fail_at(&p, "unsupported code");
     if (!p.failed && indent_of(&p) > 0)
         fail_at(&p, "a line that is indented");
-    if (arena_failed(a))
-        return err_no_memory(err);
+    TRY_MEMORY(!arena_failed(a), err);
     for (uint32_t i = 0; !p.failed && i < out->functions.n; i++)
         out->functions.items[i]->file = out;
     for (uint32_t i = 0; !p.failed && i < out->classes.n; i++)

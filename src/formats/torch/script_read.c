@@ -28,11 +28,9 @@ static assay_status parse_file(script_archive *s, const zip_entry *e, str module
     TRY(zip_unpack(s->src, e, SCRIPT_MAX_CODE, s->a, &text, s->err));
     script_file *f = ARENA_NEW(s->a, script_file);
     str own = str_copy(s->a, module);
-    if (!f || !own.p)
-        return err_no_memory(s->err);
+    TRY_MEMORY(f && own.p, s->err);
     TRY(script_parse(text, own, s->a, f, s->err));
-    if (!VEC_ADD(s->a, &s->parsed, f) || !map_put(&s->files, own, s->parsed.n - 1))
-        return err_no_memory(s->err);
+    TRY_MEMORY(VEC_ADD(s->a, &s->parsed, f) && map_put(&s->files, own, s->parsed.n - 1), s->err);
     *out = f;
     return ASSAY_OK;
 }
@@ -49,8 +47,7 @@ assay_status script_file_of(script_archive *s, str qualified, script_file **out)
         return ASSAY_OK;
     char *path = arena_printf(s->a, STR_FMT "code/" STR_FMT ".py", STR_ARG(s->root),
                               STR_ARG(module));
-    if (!path)
-        return err_no_memory(s->err);
+    TRY_MEMORY(path, s->err);
     for (char *p = path + s->root.n + strlen("code/"); p + strlen(".py") < path + strlen(path); p++)
         *p = *p == '.' ? '/' : *p;
     const zip_entry *e = zip_find(&s->z, str_of(path));
@@ -106,6 +103,7 @@ static assay_status name_objects(script_archive *s, pickle_value *v, str path, i
         return ASSAY_OK;
     v->seen = true;
     v->text = path;
+    s->sequence |= str_ends(v->of->text, ".MultiheadAttention");
     assay_error ignored = {0}, *before = s->err;
     s->err = &ignored;
     if (script_file_of(s, v->of->text, &f) == ASSAY_OK && f && script_class_of(f, v->of->text)) {
@@ -114,11 +112,14 @@ static assay_status name_objects(script_archive *s, pickle_value *v, str path, i
         set_roles(s, script_class_of(f, v->of->text), path, "__buffers__", WEIGHT_ROLE_BUFFER);
     }
     s->err = before;
+    if (ignored.code == ASSAY_ERR_SYSTEM) {
+        *before = ignored;
+        return ignored.code;
+    }
     for (uint32_t i = 0; v->state && v->state->pairs && i + 1 < v->state->items.n; i += 2) {
         str key = v->state->items.items[i]->text;
         str own = path.n ? str_printf(s->a, STR_FMT "." STR_FMT, STR_ARG(path), STR_ARG(key)) : key;
-        if (!own.p)
-            return err_no_memory(s->err);
+        TRY_MEMORY(own.p, s->err);
         TRY(name_objects(s, v->state->items.items[i + 1], own, depth + 1));
     }
     return ASSAY_OK;
@@ -155,8 +156,7 @@ static void find_root(script_archive *s)
 static assay_status open_archive(script_archive *s)
 {
     s->set = weight_set_new(s->a, "pytorch", 256);
-    if (!s->set || !map_init(&s->files, s->a, 64))
-        return err_no_memory(s->err);
+    TRY_MEMORY(s->set && map_init(&s->files, s->a, 64), s->err);
     TRY(zip_read(s->src, s->a, &s->z, s->err));
     find_root(s);
     TRY(torch_reader.read(s->src, source_name(s->src), STR("model"), s->set, s->err));
@@ -179,8 +179,7 @@ static assay_status read_small(script_run *r, const weight_item *x, ir_tensor *t
         t->size_bytes != x->size_bytes)
         return ASSAY_OK;
     uint8_t *bytes = arena_alloc(r->f.m->arena, (size_t)t->size_bytes + 1);
-    if (!bytes)
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(bytes, r->f.err);
     TRY(zip_open(r->s->src, &e, &c, r->f.err));
     TRY(source_read(r->s->src, c.pos + x->offset, bytes, t->size_bytes, r->f.err));
     t->storage = IR_DATA_INLINE;
@@ -207,8 +206,7 @@ assay_status script_constant_of(script_run *r, str name, ir_id *id)
         return ASSAY_OK;
     if (str_starts(name, "constants.")) {
         ir_tensor *own = arena_copy(r->f.m->arena, ir_value_at(r->f.m, *id)->constant, sizeof *own);
-        if (!own)
-            return err_no_memory(r->f.err);
+        TRY_MEMORY(own, r->f.err);
         TRY(read_small(r, x, own));
         ir_value_at(r->f.m, *id)->constant = own;
     }
@@ -237,7 +235,9 @@ static assay_status add_unread(script_run *r)
 typedef struct script_trial {
     int64_t side; /* of images and sequences */
     int extra;    /* axes before the features of a dense layer */
+    int normal;   /* rank of an input that is normalised first; 0: as it is needed */
     bool probing, first;
+    int rank; /* while probing; -1: unknown */
 } script_trial;
 
 static bool is_type(const script_expr *e, const char *name)
@@ -253,12 +253,12 @@ static int shape_of(const script_need *n, const script_trial *t, int64_t *dims)
         memcpy(dims, image, sizeof image);
         return 4;
     }
-    int rank = n->rank + (n->axis == -1 ? t->extra : 0);
+    int rank = n->any && t->normal ? t->normal : n->rank + (n->axis == -1 ? t->extra : 0);
     rank = rank < 1 ? 1 : rank > 6 ? 6 : rank;
     for (int d = 0; d < rank; d++)
         dims[d] = d == 0 ? 1 : n->axis == -1 || n->tokens ? 16 : t->side;
     if (n->rank == 5 && n->axis == 1)
-        dims[2] = 8; /* frames */
+        dims[2] = 16; /* frames */
     dims[n->axis < 0 ? rank - 1 : n->axis] = n->size;
     return rank;
 }
@@ -274,7 +274,7 @@ static void note_input(script_run *r, ir_id input)
                               (long long)t->dims[d].value);
     notes_add(
         &r->f.m->notes, "assumed-input", name, "Use --input-shape to set another size.",
-        "The file states no size of this input. %s is assumed; the code does not contradict it.",
+        "The file has no size for this input. %s is assumed; the code does not contradict it.",
         text);
 }
 
@@ -282,7 +282,9 @@ static assay_status add_input(script_run *r, str name, const script_trial *t, at
 {
     const script_need *need = &r->s->needs[r->n_inputs];
     int64_t dims[8];
-    int rank = t->probing ? -1 : shape_of(need, t, dims);
+    int rank = t->probing ? t->rank : shape_of(need, t, dims);
+    for (int d = 0; t->probing && d < rank; d++)
+        dims[d] = -1;
     ir_id id = foreign_value(&r->f, str_copy(r->f.m->arena, name),
                              need->tokens ? IR_INT64 : IR_FLOAT32, rank, dims);
     if (id == IR_NONE || !ir_add_input(r->f.m, 0, id))
@@ -307,7 +309,7 @@ static assay_status make_args(script_run *r, const script_function *f, const scr
         if (is_type(p->type, "Tensor"))
             TRY(add_input(r, p->name, t, &args[*n]));
         else if (!optional)
-            return script_stop(r, "forward takes '" STR_FMT "', which is no tensor",
+            return script_stop(r, "forward takes '" STR_FMT "', which is not a tensor",
                                STR_ARG(p->name));
         ++*n;
     }
@@ -320,7 +322,10 @@ static assay_status add_outputs(script_run *r, const aten_value *v, int depth)
 {
     if (v->kind == ATEN_TENSOR && !foreign_output(&r->f, aten_latest(&r->t, v->id)))
         return err_no_memory(r->f.err);
-    for (uint32_t i = 0; v->kind == ATEN_LIST && depth < 16 && i < v->list->v.n; i++)
+    bool many = v->kind == ATEN_LIST || v->kind == ATEN_DICT;
+    if (++r->steps > SCRIPT_MAX_STEPS)
+        return script_stop(r, "too many outputs");
+    for (uint32_t i = 0; many && depth < 16 && i < v->list->v.n; i++)
         TRY(add_outputs(r, &v->list->v.items[i], depth + 1));
     return ASSAY_OK;
 }
@@ -344,17 +349,31 @@ static void open_sizes(script_run *r, uint32_t input)
         v->declared.dims = dims;
 }
 
+/* Whether a branch was chosen by a size that no operator fixes. */
+static bool is_branched(const script_run *r)
+{
+    bool free = r->branched;
+    for (uint32_t i = 0; i < r->n_inputs; i++) {
+        const script_need *need = &r->s->needs[i];
+        int fixed = need->axis < 0 ? ir_value_at(r->f.m, r->inputs[i])->declared.rank - 1
+                                   : need->axis;
+        bool known = need->rank && !need->tokens && fixed >= 0;
+        free |= (r->closed[i] & ~(known ? (uint64_t)1 << fixed : 0)) != 0;
+    }
+    return free;
+}
+
 static void note_inputs(script_run *r, const script_trial *t)
 {
-    bool known = r->s->needs[0].rank != 0;
-    if (t->first && known && !r->t.fixed && !r->branched) {
+    bool known = r->s->needs[0].rank != 0 && !r->s->needs[0].closed, branched = is_branched(r);
+    if (t->first && known && !r->t.fixed && !branched) {
         for (uint32_t i = 0; i < r->n_inputs; i++)
             open_sizes(r, i);
         return;
     }
     for (uint32_t i = 0; i < r->n_inputs; i++)
         note_input(r, r->inputs[i]);
-    if (r->t.fixed || r->branched)
+    if (r->t.fixed || branched)
         notes_add(&r->f.m->notes, "size-fixed", (str){0}, NULL,
                   "Parts of the graph were chosen by the assumed sizes of the inputs. With other "
                   "sizes, check the result.");
@@ -367,15 +386,15 @@ static assay_status follow(script_run *r, const script_trial *t)
     aten_value args[SCRIPT_MAX_INPUTS], out;
     uint32_t n = 0;
     r->files = weights_bind_sources(r->f.m, &r->s->src, 1);
-    if (!r->files || !aten_begin(&r->t, &r->f) || !map_init(&r->constants, r->f.scratch, 256))
-        return err_no_memory(r->f.err);
+    TRY_MEMORY(r->files && aten_begin(&r->t, &r->f) && map_init(&r->constants, r->f.scratch, 256),
+               r->f.err);
     str name = r->s->module->of->text;
     r->line_of = name;
     TRY(script_file_of(r->s, name, &f));
     const script_class *c = f ? script_class_of(f, name) : NULL;
     const script_function *forward = c ? script_method(c, "forward") : NULL;
     if (!forward)
-        return script_stop(r, "the module has no forward");
+        return script_stop(r, "the module has no forward function");
     TRY(make_args(r, forward, t, args, &n));
     TRY(script_forward(r, args, n, &out));
     if (t->probing)
@@ -396,8 +415,7 @@ static assay_status try_sizes(script_archive *s, const script_trial *t, size_t l
                               ir_model **out, assay_error *err)
 {
     script_run *r = ARENA_NEW(s->a, script_run);
-    if (!r)
-        return err_no_memory(err);
+    TRY_MEMORY(r, err);
     r->s = s;
     r->probing = t->probing;
     s->err = err;
@@ -418,30 +436,61 @@ static assay_status try_sizes(script_archive *s, const script_trial *t, size_t l
     return status;
 }
 
-/* The usual sizes in order; the first error is told, which is that of the most usual size. */
-static assay_status find_sizes(script_archive *s, size_t limit, ir_model **out, assay_error *err)
+/* Runs with inputs of several ranks, until an operator says what it takes. */
+static assay_status probe(script_archive *s, size_t limit, assay_error *err)
+{
+    static const int ranks[] = {-1, 4, 2, 3, 5};
+    for (size_t i = 0; i < sizeof ranks / sizeof *ranks && !s->needs[0].rank; i++) {
+        assay_error ignored = {0};
+        ir_model *none = NULL;
+        const script_trial t = {.probing = true, .rank = ranks[i]};
+        if (try_sizes(s, &t, limit, &none, &ignored) == ASSAY_ERR_SYSTEM) {
+            *err = ignored;
+            return ignored.code;
+        }
+    }
+    return ASSAY_OK;
+}
+
+/* The trials in order. Dense layers take any rank: the usual one first, which is that of a sequence where there is
+ * attention. Images and sequences have a side. */
+static uint32_t list_trials(const script_archive *s, script_trial *list)
 {
     static const int16_t sides[] = {224, 640, 256, 32,  28,  64,  128, 96,  299, 512, 84,  48,  16,
                                     8,   4,   112, 160, 192, 320, 384, 416, 448, 480, 100, 200, 300,
                                     240, 150, 80,  60,  50,  40,  36,  24,  20,  14,  12,  10};
+    static const int extras[2][4] = {{0, 1, -1, 2}, {1, 0, 2, -1}}, normals[] = {0, 2, 3, 5};
     enum { SIDES = sizeof sides / sizeof *sides };
-    static const int extras[] = {0, 1, -1, 2};
-    assay_error ignored = {0}, later;
-    bool dense = true;
-    try_sizes(s, &(script_trial){.probing = true}, limit, out, &ignored);
+    bool dense = s->needs[0].rank != 0;
+    uint32_t n = 0;
     for (int i = 0; i < SCRIPT_MAX_INPUTS; i++)
         dense &= !s->needs[i].rank || s->needs[i].axis == -1 || s->needs[i].tokens;
-    dense &= s->needs[0].rank != 0;
+    for (int i = 0; dense && i < 4; i++)
+        list[n++] = (script_trial){.side = 16, .extra = extras[s->sequence][i]};
+    for (int k = 0; k < (s->needs[0].any ? 4 : 1); k++)
+        for (int i = 0; !dense && i < SIDES && n < SCRIPT_MAX_TRIALS; i++)
+            list[n++] = (script_trial){.side = sides[i], .normal = normals[k]};
+    return n;
+}
+
+/* The first error is reported, which is that of the most usual size. */
+static assay_status find_sizes(script_archive *s, size_t limit, ir_model **out, assay_error *err)
+{
+    script_trial trials[SCRIPT_MAX_TRIALS];
+    assay_error later;
     assay_status first = ASSAY_OK;
-    for (int i = 0; i < (dense ? 4 : SIDES); i++) {
-        script_trial t = {
-            .side = dense ? 16 : sides[i], .extra = dense ? extras[i] : 0, .first = i == 0};
+    TRY(probe(s, limit, err));
+    uint32_t n = list_trials(s, trials);
+    for (uint32_t i = 0; i < n; i++) {
+        trials[i].first = i == 0;
         err_clear(&later);
-        assay_status status = try_sizes(s, &t, limit, out, i ? &later : err);
+        assay_status status = try_sizes(s, &trials[i], limit, out, i ? &later : err);
         if (status != ASSAY_OK && i == 0)
             first = status;
         if (status == ASSAY_OK)
             err_clear(err);
+        if (status == ASSAY_ERR_SYSTEM && i)
+            *err = later;
         if (status == ASSAY_OK || status == ASSAY_ERR_SYSTEM)
             return status;
     }

@@ -56,7 +56,7 @@ static void renew(const script_run *r, aten_value *v)
 {
     if (v->kind == ATEN_TENSOR)
         v->id = aten_latest(&r->t, v->id);
-    for (uint32_t i = 0; v->kind == ATEN_LIST && i < v->list->v.n; i++)
+    for (uint32_t i = 0; (v->kind == ATEN_LIST || v->kind == ATEN_DICT) && i < v->list->v.n; i++)
         if (v->list->v.items[i].kind == ATEN_TENSOR)
             v->list->v.items[i].id = aten_latest(&r->t, v->list->v.items[i].id);
 }
@@ -68,7 +68,26 @@ static bool is_tensor(const pickle_value *v)
             str_contains(v->of->text, "._rebuild_parameter"));
 }
 
-static assay_status of_pickle(script_run *r, const pickle_value *v, str path, aten_value *out)
+static assay_status of_pickle(script_run *r, const pickle_value *v, str path, aten_value *out);
+
+static assay_status dict_of_pickle(script_run *r, const pickle_value *v, str path, aten_value *out)
+{
+    *out = script_new_dict(r);
+    for (uint32_t i = 0; i + 1 < v->items.n; i += 2) {
+        aten_value key, item;
+        const pickle_value *k = v->items.items[i];
+        str own =
+            k->kind == PICKLE_TEXT
+                ? str_printf(r->f.scratch, STR_FMT "." STR_FMT, STR_ARG(path), STR_ARG(k->text))
+                : str_printf(r->f.scratch, STR_FMT ".%lld", STR_ARG(path), (long long)k->whole);
+        TRY(of_pickle(r, k, own, &key));
+        TRY(of_pickle(r, v->items.items[i + 1], own, &item));
+        TRY(script_dict_set(r, out, key, item));
+    }
+    return out->kind == ATEN_ABSENT ? no_memory(r) : ASSAY_OK;
+}
+
+static assay_status of_pickle_inner(script_run *r, const pickle_value *v, str path, aten_value *out)
 {
     *out = aten_none();
     if (v->kind == PICKLE_BOOL)
@@ -93,13 +112,30 @@ static assay_status of_pickle(script_run *r, const pickle_value *v, str path, at
             if (!aten_push(&r->t, out, item))
                 return no_memory(r);
         }
-    } else if (v->kind == PICKLE_OBJECT && v->args && !v->state && v->of &&
-               str_contains(v->of->text, "restore_type_tag") && v->args->items.n) {
-        return of_pickle(r, v->args->items.items[0], path, out);
+    } else if (v->kind == PICKLE_DICT) {
+        return dict_of_pickle(r, v, path, out);
+    } else if (v->kind == PICKLE_OBJECT && v->args && !v->state && v->of && v->args->items.n &&
+               str_starts(v->of->text, "torch.jit._pickle.")) {
+        str own = str_printf(r->f.scratch, STR_FMT ".0",
+                             STR_ARG(path)); /* build_tensorlist([a, b]) */
+        return of_pickle(r, v->args->items.items[0], own, out);
     } else if (v->kind != PICKLE_NONE) {
         *out = of_object(v);
     }
     return ASSAY_OK;
+}
+
+/* A pickle may hold itself. */
+static assay_status of_pickle(script_run *r, const pickle_value *v, str path, aten_value *out)
+{
+    if (r->depth >= SCRIPT_DEPTH)
+        return script_stop(r, "an attribute nested too deeply");
+    if (++r->steps > SCRIPT_MAX_STEPS)
+        return script_stop(r, "attributes with too many items");
+    r->depth++;
+    assay_status s = of_pickle_inner(r, v, path, out);
+    r->depth--;
+    return s;
 }
 
 static assay_status class_of(script_run *r, const pickle_value *object, const script_class **out)
@@ -107,7 +143,7 @@ static assay_status class_of(script_run *r, const pickle_value *object, const sc
     script_file *f = NULL;
     str name = object->of && object->of->kind == PICKLE_GLOBAL ? object->of->text : (str){0};
     if (!name.n)
-        return script_stop(r, "an object without a class");
+        return script_stop(r, "object without a class");
     TRY(script_file_of(r->s, name, &f));
     *out = f ? script_class_of(f, name) : NULL;
     return *out ? ASSAY_OK : script_stop(r, "no code of class '" STR_FMT "'", STR_ARG(name));
@@ -215,30 +251,32 @@ static assay_status run_named(script_run *r, str qualified, const script_args *a
     TRY(script_file_of(r->s, qualified, &f));
     for (uint32_t i = 0; f && i < f->functions.n; i++) {
         str name = f->functions.items[i]->name;
-        if (str_ends(qualified, str_copy(r->f.scratch, name).p) &&
+        const char *end = str_copy(r->f.scratch, name).p;
+        if (!end)
+            return no_memory(r);
+        if (qualified.n > name.n && str_ends(qualified, end) &&
             qualified.p[qualified.n - name.n - 1] == '.')
             return run_function(r, f->functions.items[i], a, out);
     }
     const script_class *c = f ? script_class_of(f, qualified) : NULL;
     if (!c || !str_is(c->base, "NamedTuple"))
-        return script_stop(r, "'" STR_FMT "' is not known", STR_ARG(qualified));
-    *out = aten_new_list(&r->t, true);
-    for (uint32_t i = 0; i < a->n; i++)
-        if (!aten_push(&r->t, out, a->v[i]))
-            return no_memory(r);
-    return ASSAY_OK;
+        return script_stop(r, "unknown name '" STR_FMT "'", STR_ARG(qualified));
+    return script_named_tuple(r, c, a, out);
 }
 
 /* ---- what inputs must be ---- */
 
-static int input_behind(const script_run *r, ir_id id)
+/* The input that a value comes from by first operands; *added: axes of size 1 that were put in on the way. */
+static int input_behind(const script_run *r, ir_id id, int *added)
 {
+    *added = 0;
     for (int steps = 0; id != IR_NONE && steps < 64; steps++) {
         for (uint32_t i = 0; i < r->n_inputs; i++)
             if (r->inputs[i] == id)
                 return (int)i;
         ir_id by = ir_value_at(r->f.m, id)->producer;
         const ir_node *n = by == IR_NONE ? NULL : ir_node_at(r->f.m, by);
+        *added += n && (str_is(n->op, "Unsqueeze") || str_is(n->op, "unsqueeze"));
         id = n && n->n_inputs ? n->inputs[0] : IR_NONE;
     }
     return -1;
@@ -253,21 +291,23 @@ static const ir_tensor *weight_of(const script_run *r, const aten_value *v)
 static const struct {
     const char *op;
     int x, weight, rank, axis,
-        of;     /* rank 0: that of the weight; of: the size of the weight that the axis has */
-    int groups; /* argument that multiplies it, or -1 */
+        of;      /* rank 0: that of the weight; of: the size of the weight that the axis has */
+    int groups;  /* argument that multiplies it, or -1 */
+    bool normal; /* of any rank: that of the value, if it is known */
 } need_rows[] = {
-    {"_convolution", 0, 1, 0, 1, 1, 8}, {"conv1d", 0, 1, 0, 1, 1, 6},
-    {"conv2d", 0, 1, 0, 1, 1, 6},       {"conv3d", 0, 1, 0, 1, 1, 6},
-    {"linear", 0, 1, 2, -1, 1, -1},     {"matmul", 0, 1, 2, -1, 0, -1},
-    {"addmm", 1, 2, 2, -1, 0, -1},      {"lstm", 0, 2, 3, 2, 1, -1},
-    {"gru", 0, 2, 3, 2, 1, -1},         {"batch_norm", 0, 1, 4, 1, 0, -1},
-    {"layer_norm", 0, 2, 3, -1, 0, -1}, {"conv_transpose2d", 0, 1, 0, 1, 0, 6},
+    {"_convolution", 0, 1, 0, 1, 1, 8, false}, {"conv1d", 0, 1, 0, 1, 1, 6, false},
+    {"conv2d", 0, 1, 0, 1, 1, 6, false},       {"conv3d", 0, 1, 0, 1, 1, 6, false},
+    {"linear", 0, 1, 2, -1, 1, -1, false},     {"matmul", 0, 1, 2, -1, 0, -1, false},
+    {"addmm", 1, 2, 2, -1, 0, -1, false},      {"lstm", 0, 2, 3, 2, 1, -1, false},
+    {"gru", 0, 2, 3, 2, 1, -1, false},         {"batch_norm", 0, 1, 4, 1, 0, -1, true},
+    {"layer_norm", 0, 2, 3, -1, 0, -1, true},  {"conv_transpose2d", 0, 1, 0, 1, 0, 6, false},
 };
 
 static void note_need(script_run *r, str op, const script_args *a)
 {
+    int added;
     if (str_is(op, "embedding") && a->n > 1 && a->v[1].kind == ATEN_TENSOR) {
-        int in = input_behind(r, a->v[1].id);
+        int in = input_behind(r, a->v[1].id, &added);
         if (in >= 0 && !r->s->needs[in].rank)
             r->s->needs[in] = (script_need){.rank = 2, .tokens = true, .axis = 1, .size = 16};
         return;
@@ -277,16 +317,21 @@ static void note_need(script_run *r, str op, const script_args *a)
         if (!str_is(op, need_rows[i].op) || a->n <= w || a->v[x].kind != ATEN_TENSOR)
             continue;
         const ir_tensor *weight = weight_of(r, &a->v[w]);
-        int in = input_behind(r, a->v[x].id);
+        int in = input_behind(r, a->v[x].id, &added), rank = need_rows[i].rank;
         if (in < 0 || !weight || weight->rank <= need_rows[i].of || r->s->needs[in].rank)
             continue;
         int64_t size = weight->dims[need_rows[i].of], groups = 1;
         if (need_rows[i].groups >= 0 && a->n > (uint32_t)need_rows[i].groups)
             aten_whole(&a->v[need_rows[i].groups], &groups);
-        r->s->needs[in] = (script_need){.rank = need_rows[i].rank ? need_rows[i].rank
-                                                                  : weight->rank,
-                                        .axis = need_rows[i].axis,
-                                        .size = size * groups};
+        int known = need_rows[i].normal ? aten_rank_of(&r->t, a->v[x].id) : -1;
+        rank = known >= 2 ? known : rank;
+        script_need need = {.rank = rank ? rank : weight->rank,
+                            .axis = need_rows[i].axis,
+                            .size = size * groups,
+                            .any = need_rows[i].normal && known < 2};
+        if (added && need.axis == 1 && need.size == 1 && need.rank > 2)
+            need = (script_need){.rank = need.rank - 1, .axis = 0, .size = 1, .closed = true};
+        r->s->needs[in] = need;
     }
 }
 
@@ -320,8 +365,9 @@ static assay_status run_operator(script_run *r, str op, const script_args *a, at
     for (uint32_t i = first; module.n && i < r->f.m->nodes.n; i++)
         ir_node_at(r->f.m, i)->module = module;
     *out = c.result;
-    return c.result.kind == ATEN_ABSENT ? script_stop(r, "'" STR_FMT "' gives nothing", STR_ARG(op))
-                                        : ASSAY_OK;
+    return c.result.kind == ATEN_ABSENT
+               ? script_stop(r, "'" STR_FMT "' returns no value", STR_ARG(op))
+               : ASSAY_OK;
 }
 
 /* "torch.add", "ops.aten.add", "ops.prim.dtype", "ops.torchvision.nms" */
@@ -368,11 +414,22 @@ static assay_status run_special(script_run *r, frame *fr, const script_expr *e, 
     }
     if (str_is(name, "uninitialized"))
         return *out = aten_none(), ASSAY_OK;
+    if (str_is(name, "str") && n == 1) { /* of messages and devices */
+        TRY(eval(r, fr, e->items.items[0], out));
+        return *out = aten_of_text(out->kind == ATEN_OTHER ? out->s : name), ASSAY_OK;
+    }
+    if (str_is(name, "isinstance") && n == 2) {
+        TRY(eval(r, fr, e->items.items[0], out));
+        return *out = aten_of_bool(script_is_instance(out, e->items.items[1])), ASSAY_OK;
+    }
     if (str_is(name, "getattr") && n == 2 && e->items.items[1]->kind == EXPR_TEXT) {
         TRY(eval(r, fr, e->items.items[0], out));
+        if (out->kind == ATEN_LIST && out->other)
+            return script_field(r, &(aten_value){.list = out->list, .other = out->other},
+                                e->items.items[1]->s, out);
         return out->kind == ATEN_OTHER && out->other
                    ? attribute_of(r, out->other, e->items.items[1]->s, out)
-                   : script_stop(r, "an attribute of something else than an object");
+                   : script_stop(r, "attribute of a value that is not an object");
     }
     bool whole = str_is(name, "int"), real = str_is(name, "float"), truth = str_is(name, "bool"),
          yes;
@@ -414,7 +471,7 @@ static assay_status eval_call(script_run *r, frame *fr, const script_expr *e, at
     TRY(eval(r, fr, e->of, &callee));
     TRY(read_args(r, fr, e, 0, a));
     if (callee.kind != ATEN_OTHER || callee.other)
-        return script_stop(r, "a call of something else than a function");
+        return script_stop(r, "call of a value that is not a function");
     return str_starts(callee.s, "__torch__") ? run_named(r, callee.s, a, out)
                                              : run_torch(r, callee.s, a, out);
 }
@@ -435,7 +492,7 @@ static assay_status eval_name(script_run *r, frame *fr, str name, aten_value *ou
             return *out = of_name(name), ASSAY_OK;
     if (str_is(name, "inf") || str_is(name, "nan"))
         return *out = aten_of_float(str_is(name, "inf") ? (double)INFINITY : (double)NAN), ASSAY_OK;
-    return script_stop(r, "the name '" STR_FMT "' is not known", STR_ARG(name));
+    return script_stop(r, "unknown name '" STR_FMT "'", STR_ARG(name));
 }
 
 static assay_status eval_attribute(script_run *r, frame *fr, const script_expr *e, aten_value *out)
@@ -444,8 +501,10 @@ static assay_status eval_attribute(script_run *r, frame *fr, const script_expr *
     TRY(eval(r, fr, e->of, out));
     if (out->kind == ATEN_OTHER && out->other)
         return attribute_of(r, out->other, e->s, out);
+    if (out->kind == ATEN_LIST && out->other)
+        return script_field(r, &(aten_value){.list = out->list, .other = out->other}, e->s, out);
     if (out->kind != ATEN_OTHER)
-        return script_stop(r, "an attribute of something else than an object");
+        return script_stop(r, "attribute of a value that is not an object");
     if (str_is(out->s, "CONSTANTS") && e->s.n > 1 &&
         str_to_u64((str){e->s.p + 1, e->s.n - 1}, &k) && r->s->constants &&
         k < r->s->constants->items.n)
@@ -461,13 +520,13 @@ static assay_status eval_index(script_run *r, frame *fr, const script_expr *e, a
     script_args a = {.n = 2};
     bool done = false;
     if (e->items.n != 1)
-        return script_stop(r, "an index that is not known");
+        return script_stop(r, "an unknown index");
     TRY(eval(r, fr, e->of, &a.v[0]));
     TRY(eval(r, fr, e->items.items[0], &a.v[1]));
-    if (a.v[0].kind != ATEN_LIST)
-        return script_stop(r, "an index of something else than a list");
+    if (a.v[0].kind != ATEN_LIST && a.v[0].kind != ATEN_DICT)
+        return script_stop(r, "index into a value that is not a list or dictionary");
     TRY(script_builtin(r, STR("__getitem__"), &a, out, &done));
-    return done ? ASSAY_OK : script_stop(r, "an index that depends on data");
+    return done ? ASSAY_OK : script_stop(r, "a data-dependent index");
 }
 
 static assay_status eval_list(script_run *r, frame *fr, const script_expr *e, aten_value *out)
@@ -490,30 +549,48 @@ static assay_status eval_neg(script_run *r, frame *fr, const script_expr *e, ate
     else if (out->kind == ATEN_FLOAT)
         out->f = -out->f;
     else
-        return script_stop(r, "minus of something else than a number");
+        return script_stop(r, "minus before a value that is not a number");
     return ASSAY_OK;
+}
+
+static bool only_raises(script_stmt *const *body, uint32_t n)
+{
+    const script_stmt *s = n ? body[n - 1] : NULL;
+    return s && s->form == FORM_EXPR && s->value->kind == EXPR_CALL &&
+           s->value->of->kind == EXPR_ATTR && str_is(s->value->of->s, "RaiseException");
+}
+
+/* Whether the condition holds. One that is not known is an assertion where a branch only raises: it does not. While the
+ * inputs are probed, the first branch is as good as the other. */
+static assay_status decide(script_run *r, const aten_value *v, const script_stmt *s, bool *yes)
+{
+    if (script_truth(r, v, yes))
+        return ASSAY_OK;
+    bool raises = s && only_raises(s->body.items, s->body.n);
+    *yes = !raises;
+    return r->probing || raises || (s && only_raises(s->other.items, s->other.n))
+               ? ASSAY_OK
+               : script_stop(r, "a data-dependent condition");
 }
 
 static assay_status eval_choice(script_run *r, frame *fr, const script_expr *e, aten_value *out)
 {
     bool yes;
     TRY(eval(r, fr, e->of, out));
-    if (!script_truth(r, out, &yes))
-        return script_stop(r, "a condition depends on data");
+    TRY(decide(r, out, NULL, &yes));
     return eval(r, fr, e->items.items[yes ? 0 : 1], out);
 }
 
 static assay_status eval_dict(script_run *r, frame *fr, const script_expr *e, aten_value *out)
 {
-    /* Values alone: a module may return a dictionary of tensors. */
-    *out = aten_new_list(&r->t, true);
-    for (uint32_t i = 1; i < e->items.n; i += 2) {
-        aten_value v;
-        TRY(eval(r, fr, e->items.items[i], &v));
-        if (!aten_push(&r->t, out, v))
-            return no_memory(r);
+    *out = script_new_dict(r);
+    for (uint32_t i = 0; i + 1 < e->items.n; i += 2) {
+        aten_value key, v;
+        TRY(eval(r, fr, e->items.items[i], &key));
+        TRY(eval(r, fr, e->items.items[i + 1], &v));
+        TRY(script_dict_set(r, out, key, v));
     }
-    return ASSAY_OK;
+    return out->kind == ATEN_ABSENT ? no_memory(r) : ASSAY_OK;
 }
 
 static assay_status eval_inner(script_run *r, frame *fr, const script_expr *e, aten_value *out)
@@ -547,7 +624,7 @@ static assay_status eval_inner(script_run *r, frame *fr, const script_expr *e, a
     case EXPR_CHOICE:
         return eval_choice(r, fr, e, out);
     }
-    return script_stop(r, "an expression that is not known");
+    return script_stop(r, "unsupported expression");
 }
 
 static assay_status eval(script_run *r, frame *fr, const script_expr *e, aten_value *out)
@@ -569,10 +646,10 @@ static assay_status assign(script_run *r, frame *fr, const script_expr *target, 
     if (target->kind == EXPR_NAME)
         return bind_local(r, fr, target->s, v);
     if (target->kind != EXPR_ATTR)
-        return script_stop(r, "an assignment that is not known");
+        return script_stop(r, "unsupported assignment");
     TRY(eval(r, fr, target->of, &of));
     if (of.kind != ATEN_OTHER || !of.other)
-        return script_stop(r, "an attribute of something else than an object");
+        return script_stop(r, "attribute of a value that is not an object");
     script_store store = {of.other, target->s, v};
     return VEC_ADD(r->f.scratch, &r->stores, store) ? ASSAY_OK : no_memory(r);
 }
@@ -584,7 +661,7 @@ static assay_status run_assign(script_run *r, frame *fr, const script_stmt *s)
     if (!s->tuple)
         return assign(r, fr, s->targets.items[0], v);
     if (v.kind != ATEN_LIST || v.list->v.n != s->targets.n)
-        return script_stop(r, "a tuple of another length");
+        return script_stop(r, "tuple length mismatch");
     for (uint32_t i = 0; i < s->targets.n; i++)
         TRY(assign(r, fr, s->targets.items[i], v.list->v.items[i]));
     return ASSAY_OK;
@@ -614,8 +691,9 @@ static assay_status run_for(script_run *r, frame *fr, const script_stmt *s)
                   e->items.n == 1;
     TRY(eval(r, fr, counts ? e->items.items[0] : e, &v));
     if (counts ? !aten_whole(&v, &n) : v.kind != ATEN_LIST)
-        return script_stop(r, "a loop over something that is not known");
-    r->branched |= counts && v.kind == ATEN_SIZE;
+        return script_stop(r, "a loop over an unknown value");
+    if (counts)
+        script_branched(r, &v);
     n = counts ? n : v.list->v.n;
     for (int64_t i = 0; i < n && !fr->returned; i++) {
         TRY(assign(r, fr, s->targets.items[0], counts ? aten_of_int(i) : v.list->v.items[i]));
@@ -629,8 +707,7 @@ static assay_status run_if(script_run *r, frame *fr, const script_stmt *s)
     aten_value v;
     bool yes;
     TRY(eval(r, fr, s->value, &v));
-    if (!script_truth(r, &v, &yes))
-        return script_stop(r, "a condition depends on data");
+    TRY(decide(r, &v, s, &yes));
     return yes ? run_block(r, fr, s->body.items, s->body.n)
                : run_block(r, fr, s->other.items, s->other.n);
 }

@@ -16,8 +16,7 @@ assay_status torch_constant(foreign *f, struct bound_files *files, const weight_
     ir_tensor *own = *id == IR_NONE
                          ? NULL
                          : arena_copy(f->m->arena, ir_value_at(f->m, *id)->constant, sizeof *own);
-    if (!own)
-        return err_no_memory(f->err);
+    TRY_MEMORY(own, f->err);
     own->storage = IR_DATA_NONE;
     ir_value_at(f->m, *id)->constant = own;
     ir_value_at(f->m, *id)->flags |= flags;

@@ -18,6 +18,7 @@ typedef struct walker {
     map shared; /* parts of storages that a parameter or buffer has already */
     sbuf path;
     int depth;
+    bool constants;   /* those of TorchScript, which have a folder of their own */
     weight_role role; /* of what is found; WEIGHT_ROLE_UNTOLD: by name and type */
 } walker;
 
@@ -112,12 +113,11 @@ static assay_status read_sizes(walker *w, const pickle_value *sizes, weight_item
     if (sizes->items.n > IR_MAX_RANK)
         return fail_tensor(w, "has more than 64 dimensions");
     dims = ARENA_ARRAY(w->f->set->arena, int64_t, sizes->items.n + 1);
-    if (!dims)
-        return err_no_memory(w->f->err);
+    TRY_MEMORY(dims, w->f->err);
     for (uint32_t i = 0; i < sizes->items.n; i++) {
         const pickle_value *d = sizes->items.items[i];
         if (d->kind != PICKLE_INT || d->whole < 0)
-            return fail_tensor(w, "has a dimension that is no size");
+            return fail_tensor(w, "has an invalid dimension");
         if (!num_mulu(item->n_elems, (uint64_t)d->whole, &item->n_elems))
             return fail_tensor(w, "has too many elements to count");
         dims[i] = d->whole;
@@ -154,12 +154,12 @@ static assay_status check_storage(walker *w, const pickle_value *id, unsigned bi
     *elements = n;
     if (!f->zip)
         return add_storage(f, key->text, n * bits / 8);
-    const str path = str_printf(f->scratch, STR_FMT "%s/" STR_FMT, STR_ARG(f->root), "data",
-                                STR_ARG(key->text));
-    const zip_entry *e = zip_find(f->zip, path);
-    const str constant = str_printf(f->scratch, STR_FMT "constants/" STR_FMT, STR_ARG(f->root),
-                                    STR_ARG(key->text));
-    e = e ? e : zip_find(f->zip, constant);
+    const zip_entry *e = NULL;
+    for (int i = 0; i < 2 && !e; i++) { /* both folders have a storage 0 */
+        const char *folder = (i == 0) == w->constants ? "constants" : "data";
+        e = zip_find(f->zip, str_printf(f->scratch, STR_FMT "%s/" STR_FMT, STR_ARG(f->root), folder,
+                                        STR_ARG(key->text)));
+    }
     if (!e)
         return fail_tensor(w, "has no storage in the archive");
     item->entry = e->method == ZIP_STORED || e->method == ZIP_DEFLATED ? e->header + 1 : 0;
@@ -178,8 +178,7 @@ static assay_status place_tensor(walker *w, const pickle_value *args, uint64_t n
                         ? (uint64_t)offset->whole
                         : UINT64_MAX;
     bool fits = last < n && given && given->items.n == (uint32_t)item->rank, in_order = true;
-    if (!strides)
-        return err_no_memory(w->f->err);
+    TRY_MEMORY(strides, w->f->err);
     item->offset = fits ? last * bits / 8 : 0;
     for (int d = item->rank - 1; fits && d >= 0; plain *= item->dims[d--]) {
         const pickle_value *s = given->items.items[d];
@@ -206,8 +205,7 @@ static assay_status tell_shared(walker *w, const pickle_value *id, const pickle_
                                  item->n_elems);
     if (item->role != WEIGHT_ROLE_PARAMETER && item->role != WEIGHT_ROLE_BUFFER)
         return ASSAY_OK;
-    if (!place.p || !map_at(&w->shared, place, 0, &is_new))
-        return err_no_memory(w->f->err);
+    TRY_MEMORY(place.p && map_at(&w->shared, place, 0, &is_new), w->f->err);
     if (!is_new && item->n_elems)
         item->role = WEIGHT_ROLE_OTHER;
     return ASSAY_OK;
@@ -231,8 +229,7 @@ static assay_status add_tensor(walker *w, const pickle_value *args)
     item.size_bytes = item.n_elems * types[type].bits / 8;
     TRY(place_tensor(w, args, stored, types[type].bits, &item));
     item.name = own_name(w);
-    if (!item.name.p)
-        return err_no_memory(w->f->err);
+    TRY_MEMORY(item.name.p, w->f->err);
     item.stored = str_of(types[type].stored);
     item.integer = types[type].integer;
     if (item.role == WEIGHT_ROLE_UNTOLD)
@@ -352,8 +349,28 @@ static assay_status walk_subclass(walker *w, const pickle_value *v)
     return walk(w, &inner);
 }
 
+/* Objects of TorchScript: parameters and buffers are attributes of their own. A tensor in a list is a constant, or
+ * packed weights of a quantised layer, which are made by the operators of torch. */
+static assay_status walk_script(walker *w, const pickle_value *state)
+{
+    weight_role before = w->role;
+    for (uint32_t i = 0; i + 1 < state->items.n; i += 2) {
+        pickle_value *v = state->items.items[i + 1];
+        bool listed = v->kind == PICKLE_LIST || v->kind == PICKLE_DICT ||
+                      (v->kind == PICKLE_OBJECT && v->of && v->of->kind == PICKLE_GLOBAL &&
+                       str_starts(v->of->text, "torch.jit._pickle."));
+        w->role = listed && before == WEIGHT_ROLE_UNTOLD ? WEIGHT_ROLE_OTHER : before;
+        TRY(walk_at(w, text_of_key(w, state->items.items[i]), v));
+    }
+    w->role = before;
+    return ASSAY_OK;
+}
+
 static assay_status walk_parts(walker *w, pickle_value *v)
 {
+    if (v->state && v->state->pairs && (!v->args || !v->args->items.n) && v->of &&
+        v->of->kind == PICKLE_GLOBAL && str_starts(v->of->text, "__torch__.") && !v->items.n)
+        return walk_script(w, v->state);
     if (is_module(v->state))
         return walk_module(w, v->state);
     TRY(walk_items(w, v));
@@ -455,9 +472,10 @@ static assay_status walk_root(walker *w, pickle_value *root)
 assay_status torch_list(torch_file *f, pickle_value *object, str prefix)
 {
     /* Constants of TorchScript are neither parameters nor buffers. */
-    walker w = {.f = f, .role = prefix.n ? WEIGHT_ROLE_OTHER : WEIGHT_ROLE_UNTOLD};
-    if (!map_init(&w.shared, f->scratch, 64))
-        return err_no_memory(f->err);
+    walker w = {.f = f,
+                .constants = prefix.n != 0,
+                .role = prefix.n ? WEIGHT_ROLE_OTHER : WEIGHT_ROLE_UNTOLD};
+    TRY_MEMORY(map_init(&w.shared, f->scratch, 64), f->err);
     sbuf_str(&w.path, prefix.n ? (str){prefix.p, prefix.n - 1} : prefix);
     assay_status s = walk_root(&w, object);
     if (s == ASSAY_OK && w.path.failed)
@@ -506,8 +524,7 @@ static assay_status note_global(global_list *l, str name)
     bool is_new = false;
     if (is_known(name))
         return ASSAY_OK;
-    if (!map_at(&l->names, name, 0, &is_new))
-        return err_no_memory(l->f->err);
+    TRY_MEMORY(map_at(&l->names, name, 0, &is_new), l->f->err);
     if (is_new)
         notes_add(&l->f->set->notes, "pickle-global", name,
                   "It was not imported. Open the file with torch.load only if you trust it.",
@@ -521,8 +538,7 @@ assay_status torch_note_globals(torch_file *f, pickle_value *object)
     VEC(pickle_value *) todo = {0};
     global_list l = {.f = f};
     VEC(pickle_value *) done = {0};
-    if (!map_init(&l.names, f->scratch, 16) || !VEC_ADD(f->scratch, &todo, object))
-        return err_no_memory(f->err);
+    TRY_MEMORY(map_init(&l.names, f->scratch, 16) && VEC_ADD(f->scratch, &todo, object), f->err);
     while (todo.n) {
         pickle_value *v = todo.items[--todo.n];
         pickle_value *const parts[] = {v ? v->of : NULL, v ? v->args : NULL, v ? v->state : NULL};
@@ -536,8 +552,7 @@ assay_status torch_note_globals(torch_file *f, pickle_value *object)
             good = VEC_ADD(f->scratch, &todo, v->items.items[i]);
         for (int i = 0; good && i < 3; i++)
             good = VEC_ADD(f->scratch, &todo, parts[i]);
-        if (!good)
-            return err_no_memory(f->err);
+        TRY_MEMORY(good, f->err);
     }
     for (uint32_t i = 0; i < done.n; i++)
         done.items[i]->seen = false;

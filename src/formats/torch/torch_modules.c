@@ -196,11 +196,10 @@ static bool read_module(module_reader *r, const pickle_value *v, int depth, json
     if (row < 0)
         return give_up(r, class_name,
                        str_starts(class_name, "torch.nn.")
-                           ? "is a layer that is not known"
-                           : "runs its parts in an order that its Python code says, which the "
+                           ? "is an unsupported layer"
+                           : "runs its parts in an order set by Python code that the "
                              "file does not hold");
-    return take_settings(r, state, row, out) ||
-           give_up(r, class_name, "has settings that are not known");
+    return take_settings(r, state, row, out) || give_up(r, class_name, "has unsupported settings");
 }
 
 /* {"conv": {...}, "name": "0"} */
@@ -281,13 +280,12 @@ assay_status torch_read_modules(torch_file *f, const pickle_value *root)
     module_reader r = {.a = f->set->arena};
     json_value *layers = ARENA_NEW(r.a, json_value);
     str class_name = root->of && root->of->kind == PICKLE_GLOBAL ? root->of->text : STR("?");
-    if (!layers)
-        return err_no_memory(f->err);
+    TRY_MEMORY(layers, f->err);
     if (str_is(class_name, "torch.nn.modules.container.Sequential"))
         (void)read_children(&r, root->state, 0, layers);
     else
         (void)give_up(&r, class_name,
-                      "runs its parts in an order that its Python code says, which the file does "
+                      "runs its parts in an order set by Python code that the file does "
                       "not hold");
     if (r.failed)
         return err_no_memory(f->err);

@@ -75,9 +75,10 @@ static assay_status read_zip(torch_file *f)
     f->zip = &z;
     TRY(zip_read(f->src, f->scratch, &z, f->err));
     if (!find_root(f))
-        return fail_file(f, ASSAY_ERR_UNSUPPORTED,
-                         "a zip archive without data.pkl: no PyTorch file. Unpack it and use the "
-                         "model file inside.");
+        return fail_file(
+            f, ASSAY_ERR_UNSUPPORTED,
+            "not a PyTorch file: the zip archive has no data.pkl. Unpack it and use the "
+            "model file inside.");
     TRY(list_entry(f, "data.pkl", (str){0}, &there));
     return list_entry(f, "constants.pkl", STR("constants."), &there);
 }
@@ -89,8 +90,7 @@ static assay_status read_zip(torch_file *f)
 static assay_status place_storages(torch_file *f, const pickle_value *keys, uint64_t from)
 {
     uint64_t *starts = ARENA_ARRAY(f->scratch, uint64_t, (size_t)f->lengths.n + 1), at = from;
-    if (!starts)
-        return err_no_memory(f->err);
+    TRY_MEMORY(starts, f->err);
     for (uint32_t i = 0; keys && i < keys->items.n; i++) {
         uint32_t k = map_get(&f->storages, keys->items.items[i]->text);
         if (k == MAP_NONE || starts[k])
@@ -115,8 +115,7 @@ static assay_status read_legacy(torch_file *f)
     enum { BEFORE = 3 };
     cursor c = cursor_at(f->src, 0, source_size(f->src), f->err);
     pickle_value *other;
-    if (!map_init(&f->storages, f->scratch, 64))
-        return err_no_memory(f->err);
+    TRY_MEMORY(map_init(&f->storages, f->scratch, 64), f->err);
     for (int i = 0; i < BEFORE; i++)
         TRY(pickle_read(&c, f->scratch, &other));
     TRY(list_pickle(f, &c, (str){0}));
@@ -156,7 +155,7 @@ static assay_status read_form(torch_file *f)
     if ((uint8_t)head[0] == 0x80 && head[1] >= 1 && head[1] <= 5)
         return read_plain(f);
     return fail_file(f, ASSAY_ERR_UNSUPPORTED,
-                     "no PyTorch file: it begins neither as a zip archive nor as a pickle");
+                     "not a PyTorch file: neither a zip archive nor a pickle");
 }
 
 static assay_status read_source(source *src, const char *shown, str name, weight_set *set,
@@ -181,8 +180,7 @@ assay_status torch_read_bytes(const void *p, uint64_t n, arena *a, weight_set **
     source *src = NULL;
     err = err ? err : &own;
     *out = weight_set_new(a, "pytorch", 512);
-    if (!*out)
-        return err_no_memory(err);
+    TRY_MEMORY(*out, err);
     TRY(source_memory(p, n, &src, err));
     assay_status s = read_source(src, "<memory>", STR("<memory>"), *out, err);
     source_close(src);
@@ -196,8 +194,7 @@ assay_status torch_read_within(source *src, uint64_t at, uint64_t size, uint32_t
     zip_directory z;
     bool there = false;
     f.scratch = arena_new(SCRATCH_BYTES);
-    if (!f.scratch)
-        return err_no_memory(err);
+    TRY_MEMORY(f.scratch, err);
     f.zip = &z;
     assay_status s = zip_read_within(src, at, size, f.scratch, &z, err);
     if (s == ASSAY_OK && !find_root(&f))

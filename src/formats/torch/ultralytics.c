@@ -104,8 +104,7 @@ assay_status torch_describe(torch_file *f, const pickle_value *root)
     if (!model)
         return ASSAY_OK;
     json_value *yaml = ARENA_NEW(a, json_value);
-    if (!yaml)
-        return err_no_memory(f->err);
+    TRY_MEMORY(yaml, f->err);
     *yaml = to_json(a, pickle_get(model, "yaml"), 0);
     f->set->layers = yaml;
     f->set->classes = names ? list_classes(a, names) : (str){0};

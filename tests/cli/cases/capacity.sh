@@ -13,6 +13,7 @@ json.dump({"schema": "assay.profile/1", "model": "net.onnx", "context": {"engine
            "latency": latency(30), "configurations": [{"batch": 1, "precision": "fp32", "runs": 120}]}, open("c4.json", "w"))
 END
 "$ASSAY" capacity r.json --target 5000rps --latency p99:60ms
+"$ASSAY" capacity r.json --target 1rps --latency p99:60ms | sed -n '1p'
 "$ASSAY" capacity r.json c4.json --target 2k --latency p95:0.2s --headroom 30 -f csv
 "$ASSAY" capacity r.json --target 1000/s --json | head -n 33
 "$ASSAY" history import r.json --db h.db

@@ -1,4 +1,5 @@
 # A history in PostgreSQL: the schema, roles, passwords, a server that goes away, and a missing library.
+command -v python3 > /dev/null || { echo "python3 is missing"; exit 77; }
 script=$CASES/../../support/postgres.sh
 server=$(mktemp -d)
 trap 'sh "$script" end "$server"' EXIT

@@ -1,5 +1,6 @@
 # A machine that was measured elsewhere: what is shown of it, and what stands on it. Measuring itself is
 # checked for its form alone.
+command -v python3 > /dev/null || { echo "python3 is missing"; exit 77; }
 export ASSAY_MACHINE="$PWD/none.json"
 "$ASSAY" machine --show || echo "exit $?"
 "$ASSAY" map resnet18 --hardware this || echo "exit $?"

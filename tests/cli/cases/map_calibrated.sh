@@ -1,5 +1,6 @@
 # Times from measured kernels, with their interval: on `this`, and on a machine that was measured on another host.
 # The machine is made up; what it says of itself is in tests/data.
+command -v python3 > /dev/null || { echo "python3 is missing"; exit 77; }
 export ASSAY_MACHINE="$MODELS/../data/machine_calibrated.json"
 "$ASSAY" map resnet18 --hardware this --precision fp32 --batch-sizes 1,4 --top 3 --no-advice | sed -n '/^Summary/,/^$/!p'
 cp "$ASSAY_MACHINE" other.json

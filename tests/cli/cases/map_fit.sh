@@ -1,4 +1,5 @@
 # Coefficients from a user's own measurements.
+command -v python3 > /dev/null || { echo "python3 is missing"; exit 77; }
 cat > slow.csv <<END
 op,dtype,shape,time_ms
 linear,fp16,4096x4096x4096,5

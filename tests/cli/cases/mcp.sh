@@ -1,4 +1,5 @@
 # The MCP server on stdin and stdout; tests/mcp/client.mjs has the protocol's own client.
+command -v python3 > /dev/null || { echo "python3 is missing"; exit 77; }
 ask() { printf '{"jsonrpc":"2.0","id":1,"method":"%s","params":%s}\n' "$1" "$2" | "$ASSAY" mcp; }
 "$ASSAY" mcp < /dev/null && echo "ends with stdin"
 printf '%s' '{"jsonrpc":"2.0","id":1,"method":"ping"}' | "$ASSAY" mcp

@@ -1,4 +1,5 @@
 # The most accurate models within a budget, on devices.
+command -v python3 > /dev/null || { echo "python3 is missing"; exit 77; }
 "$ASSAY" models --task classification --hardware t4,agx-orin --budget latency:1ms,memory:40MB
 "$ASSAY" models --task segmentation --hardware a100-80 --budget params:20M --json | python3 -c '
 import json, sys

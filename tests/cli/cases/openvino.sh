@@ -13,3 +13,5 @@ echo '<?xml version="1.0"?><project/>' > pom.xml
 "$ASSAY" pom.xml || echo "exit $?"
 head -c 900 net.xml > cut.xml
 "$ASSAY" cut.xml || echo "exit $?"
+printf 'version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n' > net.bin
+"$ASSAY" net.xml --json | grep -o '"code": "[a-z]*-[a-z]*"'

@@ -1,4 +1,5 @@
 # report: any saved result again, in every format; hostile names stay text.
+command -v python3 > /dev/null || { echo "python3 is missing"; exit 77; }
 run() { code=0; "$@" || code=$?; echo "exit $code"; }
 "$ASSAY" lenet -q -o r.json -o direct.csv -o direct.md -o direct.trace.json
 "$ASSAY" report r.json -q -o again.json -o again.csv -o again.md -o again.trace.json

@@ -7,8 +7,9 @@ done
 export ASSAY_LLAMA_LIB="$found"
 tiny="--set num_hidden_layers=2 --set vocab_size=300 --set hidden_size=256 --set intermediate_size=256"
 short="--prompt-tokens 8 --generate 2 --num-runs 2 --threads 1"
+command -v python3 > /dev/null || { echo "python3 is missing"; exit 77; }
 get() { # KEY...: of the first item of `generation`
-    /usr/bin/python3 -c '
+    python3 -c '
 import json, sys
 d = json.load(open(sys.argv[1]))
 for g in d["generation"]:
@@ -17,13 +18,29 @@ for g in d["generation"]:
 "$ASSAY" export llama-3.2-1b $tiny --quant q4_k -q -o tiny.gguf
 "$ASSAY" bench tiny.gguf $short --context-depth 0,300 -q -o file.json
 get file.json batch precision prompt_tokens generate context_depth context cache_dtype random_weights
-/usr/bin/python3 -c '
+python3 -c '
 import json
 d = json.load(open("file.json"))
 g = d["generation"][0]
 print(g["ttft"]["runs"], g["token_latency"]["runs"], d["latency"]["runs"], d["throughput"]["unit"])
 print(g["prefill_tokens_per_second"] > 0, g["decode_tokens_per_second"] > 0, d["throughput"]["tokens_per_second"] > 0)
 print(g["cache_bytes"] == g["planned_cache_bytes"], g["decode_gbytes_per_s"] > 0, d["context"]["engine"]["name"])'
+# Weights as stored are what was planned; copies for the kernels are listed apart.
+python3 -c '
+import json
+g = json.load(open("file.json"))["generation"][0]
+print(abs(g["weight_bytes"] / g["planned_weight_bytes"] - 1) < 0.05, "repacked_bytes" in g or "none")' | cut -d" " -f1
+# Time of layers: every operator with weights, rotary positions, attention, activations and sums have a layer.
+"$ASSAY" layers tiny.gguf --num-runs 2 --threads 1 -q -o layers.json
+python3 -c '
+import json
+d = json.load(open("layers.json"))
+l = d["ledger"]
+own = sorted({k["op"] for k in l.get("engine_kernels", [])} - {"SET_ROWS", "CPY", "CONT", "GET_ROWS", "SCALE"})
+print(d["context"]["engine"]["name"], d["latency"]["runs"], l["runs"], own, l["fused_kernels"] > 0)
+print(abs(l["layers_ms"] + l["engine_ms"] + l["dispatch_ms"] + l["unexplained_ms"] - l["run_ms"]) < 1e-6 * l["run_ms"])
+print(all(x.get("time_ms") is not None for x in d["layers"] if x["op"] == "MatMul"))'
+"$ASSAY" layers lenet --quant q4_0 || echo "exit $?"
 # Several quantisations of a built-in model, two sequences, another cache, no flash attention.
 "$ASSAY" bench llama-3.2-1b $tiny --quant q8_0,f16 --batch 2 $short --cache-dtype fp32 --flash-attention off -q -o two.json
 get two.json batch precision context_depth cache_dtype flash_attention random_weights

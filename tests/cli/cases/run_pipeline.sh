@@ -16,5 +16,5 @@ small="--set hidden_size=64 --set num_hidden_layers=2 --set num_attention_heads=
 "$ASSAY" pipeline deepseek-v3 --set hidden_size=64 --set num_hidden_layers=2 --set num_attention_heads=4 --set vocab_size=100 --set n_routed_experts=4 \
     --set n_group=2 --set topk_group=1 --set num_experts_per_tok=2 --set intermediate_size=96 --set moe_intermediate_size=32 --set q_lora_rank=16 \
     --set kv_lora_rank=16 --set first_k_dense_replace=1 --prompt-tokens 8 --generate 3 $runs -q -o deepseek.json
-grep -h -o -E '"(time_to_first_token_ms|tokens_per_second|last_step_ms)": [0-9]' llama.json mixtral.json gpt2.json deepseek.json | cut -d: -f1 | sort | uniq -c
+grep -h -o -E '"(ttft_ms|tokens_per_second|last_step_ms)": [0-9]' llama.json mixtral.json gpt2.json deepseek.json | cut -d: -f1 | sort | uniq -c
 [ ! -x /usr/bin/python3 ] || /usr/bin/python3 "$CASES/../check_json.py" *.json

@@ -160,6 +160,7 @@ class Sources(unittest.TestCase):
             assay.Check,
             assay.Machine,
             assay.History,
+            assay.Sweep,
             assay.ModelProfiler,
             assay.ComputeProfiler,
             assay.Model,

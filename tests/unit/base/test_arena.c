@@ -40,6 +40,25 @@ static void allocations_do_not_overlap(void **state)
     arena_free(a);
 }
 
+/* Blocks have sizes that small allocations use up to the last byte. */
+static void blocks_that_are_used_up_keep_what_they_hold(void **state)
+{
+    enum { N = 20000 };
+    arena *a = arena_new(1 << 24);
+    uint32_t *p[N];
+    (void)state;
+    for (uint32_t i = 0; i < N; i++) {
+        p[i] = arena_alloc(a, 16);
+        assert_non_null(p[i]);
+        assert_int_equal(*p[i], 0);
+        *p[i] = i;
+    }
+    for (uint32_t i = 0; i < N; i++)
+        assert_int_equal(*p[i], i);
+    assert_int_equal(arena_used(a), N * 16);
+    arena_free(a);
+}
+
 static void limit_is_kept_and_failure_is_sticky(void **state)
 {
     arena *a = arena_new(1000);
@@ -211,6 +230,7 @@ int run_test_arena(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_zeroed_and_aligned),
         cmocka_unit_test(allocations_do_not_overlap),
+        cmocka_unit_test(blocks_that_are_used_up_keep_what_they_hold),
         cmocka_unit_test(limit_is_kept_and_failure_is_sticky),
         cmocka_unit_test(tiny_allocations_count_what_they_take),
         cmocka_unit_test(huge_sizes_fail),

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "base/rng.h"
 #include "base/source.h"
 
@@ -342,6 +343,9 @@ static void a_file_that_shrinks_is_an_error(void **state)
         assert_int_equal(cursor_u64le(&c), 0);
         assert_false(cursor_ok(&c));
         source_close(s);
+        /* Noted for what hands a result out. */
+        assert_true(memory_lacked());
+        memory_forget_lack();
     }
     free(bytes);
 }

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "engine/engine.h"
+#include "engine/generate.h"
 #include "engine/null.h"
 #include "support/skip.h"
 
@@ -33,6 +34,26 @@ static void rows_are_whole(void **state)
     engine_close(NULL);
     engine_session_close(NULL);
     engine_job_close(NULL);
+}
+
+/* Engines of graphs have no tokens; a library that is no llama.cpp is named. */
+static void tokens_need_an_engine(void **state)
+{
+    const generate_request q = {.model = "x.gguf", .prompt = 1, .batch = 1};
+    const engine_config config = {.library = "/nowhere/libllama.so"};
+    generate_answer out;
+    assay_error err = {0};
+    engine *e;
+    arena *a = arena_new(1 << 16);
+    (void)state;
+    assert_int_equal(engine_open("null", NULL, &e, &err), ASSAY_OK);
+    assert_int_equal(engine_generate(e, &q, a, &out, &err), ASSAY_ERR_UNSUPPORTED);
+    engine_close(e);
+    err = (assay_error){0};
+    assert_int_equal(engine_open("llama", &config, &e, &err), ASSAY_ERR_ENGINE);
+    assert_null(e);
+    assert_non_null(strstr(err.message, "ASSAY_LLAMA_LIB"));
+    arena_free(a);
 }
 
 typedef struct opened {
@@ -305,6 +326,7 @@ int run_test_engine(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_whole),
+        cmocka_unit_test(tokens_need_an_engine),
         cmocka_unit_test(null_clock_follows_the_script),
         cmocka_unit_test(null_takes_durations_from_a_function),
         cmocka_unit_test(null_fails_when_told),

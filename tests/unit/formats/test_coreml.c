@@ -65,7 +65,7 @@ static void models_without_a_network_are_refused(void **state)
     (void)state;
     ir_model *m = NULL;
     assay_error err = {0};
-    assert_int_equal(format_read(format_of_file(TREES), TREES, FOREIGN_TEST_LIMIT, &m, &err),
+    assert_int_equal(format_read(format_found(TREES), TREES, FOREIGN_TEST_LIMIT, &m, &err),
                      ASSAY_ERR_UNSUPPORTED);
 }
 

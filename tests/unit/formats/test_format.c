@@ -11,6 +11,7 @@
 
 #include "formats/format.h"
 #include "support/folder.h"
+#include "support/foreign.h"
 #include "support/weights_writer.h"
 
 static const char *path_of(const char *name)
@@ -96,6 +97,17 @@ static void refuses_by_content(void **state)
         ROW("png", "\x89PNG\r\n\x1a\n0000"),
         ROW("jpeg", "\xff\xd8\xff\xe0 JFIF"),
         ROW("zip", "PK\3\4\24\0\0\0\0\0readme.txt"),
+        ROW("npz", "PK\3\4\24\0\0\0\0\0x.npy"),
+        ROW("torchserve", "PK\3\4\24\0\0\0\0\0MAR-INF/MANIFEST.json"),
+        ROW("catboost", "CBM1\0\0"),
+        ROW("xgboost", "{\"learner\":{\"attributes\":{}}}"),
+        ROW("xgboost", "{L\0\0\0\0\0\0\0\7learner{"),
+        ROW("xgboost", "binf\0\0\0?"),
+        ROW("lightgbm", "tree\nversion=v4\n"),
+        ROW("scikit-learn", "\x80\2csklearn.svm._classes\nSVC\n"),
+        ROW("scikit-learn", "\x80\4\x95\0\0\0\0\0\0\0\0\x8c\x14sklearn.svm._classes"),
+        ROW("xgboost", "\x80\4\x95\0\0\0\0\0\0\0\0\x8c\x0fxgboost.sklearn"),
+        ROW("lightgbm", "\x80\4\x95\0\0\0\0\0\0\0\0\x8c\x10lightgbm.sklearn"),
         ROW("gzip", "\x1f\x8b\x08\0\0\0\0\0"),
         ROW("pickle", "\x80\2}q\0."),
         ROW("pickle", "\x80\4\x95\0\0\0\0\0\0\0\0"),
@@ -149,18 +161,18 @@ static void asks_the_suffix(void **state)
 {
     (void)state;
     put_file("x.keras", "PK\3\4abcdef", 10);
-    assert_string_equal(format_of_file(path_of("x.keras"))->name, "keras");
+    assert_string_equal(format_found(path_of("x.keras"))->name, "keras");
     unlink(path_of("x.keras"));
     put_file("x.pdmodel", "whatever", 8);
-    assert_string_equal(format_of_file(path_of("x.pdmodel"))->name, "paddle");
+    assert_string_equal(format_found(path_of("x.pdmodel"))->name, "paddle");
     unlink(path_of("x.pdmodel"));
     put_file("x.dlc", "PK\3\4model.params", 16); /* a zip archive */
-    assert_string_equal(format_of_file(path_of("x.dlc"))->name, "qualcomm");
+    assert_string_equal(format_found(path_of("x.dlc"))->name, "qualcomm");
     unlink(path_of("x.dlc"));
     put_file("x.none", "whatever", 8);
-    assert_null(format_of_file(path_of("x.none")));
+    assert_null(format_found(path_of("x.none")));
     unlink(path_of("x.none"));
-    assert_string_equal(format_of_file("/no/such/file.gguf")->name, "gguf");
+    assert_string_equal(format_found("/no/such/file.gguf")->name, "gguf");
 }
 
 /* A Core ML model begins like an ONNX model, but its second field is a message. */

@@ -833,6 +833,22 @@ static void test_names(void **state)
     assert_true(str_is(node_of(&l, "Conv_2")->op, "Abs"));
     unload(&l);
 
+    /* A Constant that is read as an initialiser counts: names and numbers are those of the file. */
+    ww constant = ow_node("Constant", "", NO_NAMES, NAMES("k"));
+    g = small_graph();
+    ww_sub(&g, 1, ow_with(constant, ow_attr_int("value_int", 1)));
+    ww_sub(&g, 1, ow_node("Abs", "", NAMES("x"), NAMES("c")));
+    l = load_good(ow_model(g));
+    assert_true(str_is(node_of(&l, "Abs_2")->op, "Abs"));
+    assert_int_equal(l.m->n_constant_nodes, 1);
+    assert_int_equal(l.m->nodes.n, l.m->graphs.items[0].nodes.n);
+    unload(&l);
+    g = small_graph();
+    constant = ow_node("Constant", "", NO_NAMES, NAMES("k"));
+    ww_sub(&g, 1, ow_with(constant, ow_attr_int("value_int", 1)));
+    ww_sub(&g, 1, ow_node("Abs", "abs", NAMES("missing"), NAMES("c")));
+    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "'abs'", "number 2");
+
     g = small_graph();
     ww_sub(&g, 1, ow_node("Abs", "abs", NAMES("missing"), NAMES("c")));
     refuse(ow_model(g), ASSAY_ERR_MALFORMED, "'abs'", "'missing'");

@@ -172,8 +172,7 @@ static void reads_the_graph_only(void **state)
     ir_model *m = NULL;
     assay_error err = {0};
     const char *path = in_test_folder("big.xml");
-    assert_int_equal(format_read(format_of_file(path), path, FOREIGN_TEST_LIMIT, &m, &err),
-                     ASSAY_OK);
+    assert_int_equal(format_read(format_found(path), path, FOREIGN_TEST_LIMIT, &m, &err), ASSAY_OK);
     assert_true(source_bytes_read(m->reader.ctx) + n <= BIG / 50);
     ir_model_free(m);
 }

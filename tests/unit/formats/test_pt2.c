@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "formats/torch/pt2.h"
+#include "support/folder.h"
 #include "support/foreign.h"
 
 #define FOLDER "tests/data/pt2/"
@@ -81,6 +82,12 @@ static void damage_of_every_byte_has_a_status(void **state)
     foreign_survives(FOLDER "packed.pt2", pt2_read);
 }
 
+static void reads_the_structure_only(void **state)
+{
+    (void)state;
+    foreign_reads_little(FOLDER "archive.pt2", "data/weights/weight_0", pt2_read);
+}
+
 int run_test_pt2(void)
 {
     const struct CMUnitTest tests[] = {
@@ -88,6 +95,7 @@ int run_test_pt2(void)
         cmocka_unit_test(open_sizes_are_symbols),
         cmocka_unit_test(weights_are_read_when_asked),
         cmocka_unit_test(damage_of_every_byte_has_a_status),
+        cmocka_unit_test(reads_the_structure_only),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

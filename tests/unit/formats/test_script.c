@@ -10,6 +10,7 @@
 
 #include "formats/torch/script.h"
 #include "formats/torch/script_impl.h"
+#include "support/folder.h"
 #include "support/foreign.h"
 
 #define SCRIPT "tests/data/torch/script.pt"
@@ -77,12 +78,19 @@ static void damage_has_a_status(void **state)
     free(bytes);
 }
 
+static void reads_the_structure_only(void **state)
+{
+    (void)state;
+    foreign_reads_little(SCRIPT, "data/0", script_read);
+}
+
 int run_test_script(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_code_is_followed),
         cmocka_unit_test(code_outside_of_the_subset_is_refused),
         cmocka_unit_test(damage_has_a_status),
+        cmocka_unit_test(reads_the_structure_only),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

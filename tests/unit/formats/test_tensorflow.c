@@ -203,7 +203,7 @@ static assay_status read_with_index(const uint8_t *p, size_t n)
     assert_int_equal(fwrite(p, 1, n, f), n);
     fclose(f);
     const char *path = in_test_folder("saved_model.pb");
-    assay_status s = format_read(format_of_file(path), path, FOREIGN_TEST_LIMIT, &m, &err);
+    assay_status s = format_read(format_found(path), path, FOREIGN_TEST_LIMIT, &m, &err);
     ir_model_free(m);
     return s;
 }

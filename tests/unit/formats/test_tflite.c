@@ -15,6 +15,7 @@
 #include "formats/tflite/tflite.h"
 #include "ir/verify.h"
 #include "support/folder.h"
+#include "support/foreign.h"
 
 #define LIMIT ((size_t)64 << 20)
 
@@ -22,7 +23,7 @@ static ir_model *read_model(const char *path)
 {
     assay_error err = {0};
     ir_model *m = NULL;
-    const format_row *f = format_of_file(path);
+    const format_row *f = format_found(path);
     assert_non_null(f);
     assert_int_equal(f->reader, FORMAT_FOREIGN);
     assert_int_equal(format_read(f, path, LIMIT, &m, &err), ASSAY_OK);

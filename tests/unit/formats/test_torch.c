@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "formats/format.h"
 #include "formats/torch/torch.h"
+#include "support/foreign.h"
 
 #define LIMIT   ((size_t)64 << 20)
 #define FOLDER  "tests/data/torch/"
@@ -27,7 +28,7 @@ static weight_set *read_file(const char *name, arena *a)
     assay_error err = {0};
     weight_set *w = NULL;
     snprintf(path, sizeof path, FOLDER "%s", name);
-    const format_row *f = format_of_file(path);
+    const format_row *f = format_found(path);
     assert_true(f->reader == FORMAT_TORCH || f->weights);
     assert_int_equal(weights_read_file(&torch_reader, path, a, &w, &err), ASSAY_OK);
     return w;

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -11,12 +12,13 @@
 #include "formats/format.h"
 #include "ir/verify.h"
 #include "rewrite/to_onnx.h"
+#include "support/foreign.h"
 
 static ir_model *read_model(const char *path)
 {
     assay_error err = {0};
     ir_model *m = NULL;
-    if (format_read(format_of_file(path), path, (size_t)64 << 20, &m, &err) != ASSAY_OK)
+    if (format_read(format_found(path), path, (size_t)64 << 20, &m, &err) != ASSAY_OK)
         fail_msg("%s", err.message);
     return m;
 }
@@ -93,14 +95,35 @@ static void float_models_are_plain_onnx(void **state)
     ir_model_free(m);
 }
 
-static void quantised_models_compute_on_real_numbers(void **state)
+static void quantised_models_compute_on_whole_numbers(void **state)
 {
     (void)state;
     ir_model *m = converted("tests/data/tflite/quantised.tflite", 4, (const int64_t[]){1, 4, 4, 3});
-    /* the input, the kernel, and the end of the model; the bias is a product */
-    assert_int_equal(count_nodes(m, "DequantizeLinear"), 3);
-    assert_int_equal(count_nodes(m, "QuantizeLinear"), 2);
-    assert_int_equal(count_nodes(m, "Conv"), 1);
+    assert_int_equal(count_nodes(m, "QLinearConv"), 1);
+    assert_int_equal(count_nodes(m, "DequantizeLinear"), 1); /* the end of the model */
+    assert_int_equal(count_nodes(m, "QuantizeLinear"), 1);
+    assert_int_equal(count_nodes(m, "Conv"), 0);
+    ir_model_free(m);
+}
+
+/* Nothing between the operators is a real number that was scaled. */
+static void integers_stay_integers(void **state)
+{
+    (void)state;
+    ir_model *m = converted("tests/data/tflite/integer.tflite", 4, (const int64_t[]){1, 4, 4, 4});
+    assert_int_equal(count_nodes(m, "QLinearConv"), 2);
+    assert_int_equal(count_nodes(m, "MatMulInteger"), 1);
+    assert_int_equal(count_nodes(m, "Clip"), 2); /* of a fused activation, in steps */
+    assert_int_equal(count_nodes(m, "Resize"), 1);
+    assert_int_equal(count_nodes(m, "AveragePool"), 1);
+    for (ir_id i = 0; i < m->nodes.n; i++) {
+        const ir_node *n = ir_node_at(m, i);
+        if (str_is(n->op, "DequantizeLinear") && n->n_outputs && n->inputs[1] != IR_NONE) {
+            float scale = 0;
+            memcpy(&scale, ir_value_at(m, n->inputs[1])->constant->bytes, sizeof scale);
+            assert_true(scale == 1);
+        }
+    }
     ir_model_free(m);
 }
 
@@ -127,7 +150,8 @@ int run_test_to_onnx(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(float_models_are_plain_onnx),
-        cmocka_unit_test(quantised_models_compute_on_real_numbers),
+        cmocka_unit_test(quantised_models_compute_on_whole_numbers),
+        cmocka_unit_test(integers_stay_integers),
         cmocka_unit_test(loops_keep_their_trips),
         cmocka_unit_test(what_has_no_form_is_named),
     };

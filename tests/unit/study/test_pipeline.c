@@ -739,7 +739,7 @@ static void devices_give_the_least_times(void **state)
     assert_string_equal(text_at(p, "devices.0.prefill_bound"), "compute");
     assert_string_equal(text_at(p, "devices.0.decode_bound"), "memory");
     double per_token = number_at(p, "devices.0.time_per_token_limit_ms") / 1e3;
-    double first_token = number_at(p, "devices.0.time_to_first_token_limit_ms") / 1e3;
+    double first_token = number_at(p, "devices.0.ttft_limit_ms") / 1e3;
     double expected = number_at(p, "devices.0.time_per_token_ms") / 1e3;
     double rate = number_at(p, "devices.0.tokens_per_second");
     double least = 2.0 * (6738415616.0 - 131072000.0) / 2.039e12; /* weights but the embedding */
@@ -773,7 +773,7 @@ static void small_language_model_is_measured(void **state)
     assert_int_equal(assay_pipeline("llama-7b", o, &p, &err), ASSAY_OK);
     if (assay_pipeline_measure(p, o, NULL, &err) != ASSAY_OK)
         fail_msg("%s", err.message);
-    double first = number_at(p, "measured.time_to_first_token_ms") / 1e3;
+    double first = number_at(p, "measured.ttft_ms") / 1e3;
     double per_token = number_at(p, "measured.time_per_token_ms") / 1e3;
     double rate = number_at(p, "measured.tokens_per_second");
     assert_true(first > 0 && per_token > 0);

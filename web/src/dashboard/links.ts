@@ -1,6 +1,6 @@
 // Places of the dashboard are in the fragment of the address:
 //   #/  the overview     #/records     #/devices     #/record/7     #/compare/1,2,3
-//   #/trend/MODEL/METRIC     #/add
+//   #/trend/MODEL/METRIC     #/add     #/sweeps     #/sweep/1     #/fleet/QUESTION?since=30d
 import { h, type Attributes, type Child } from "../dom";
 import { alert } from "../ui";
 

@@ -62,7 +62,8 @@ _WHERE = {
         "doctor",
         "engine",
     ),
-    "_history": ("History", "Trend"),
+    "_history": ("History", "Trend", "Changes", "Drift", "Cheapest"),
+    "_sweep": ("sweep", "Sweep", "SweepStatus", "SweepReport", "TaskOutcome"),
     "_model": ("Model",),
     "_results": (
         "Result",
@@ -195,7 +196,13 @@ if TYPE_CHECKING:
         validate as validate,
         watch as watch,
     )
-    from ._history import History as History, Trend as Trend
+    from ._history import (
+        Changes as Changes,
+        Cheapest as Cheapest,
+        Drift as Drift,
+        History as History,
+        Trend as Trend,
+    )
     from ._model import Model as Model
     from ._results import (
         Capacity as Capacity,
@@ -211,6 +218,13 @@ if TYPE_CHECKING:
         Validation as Validation,
     )
     from ._running import Look as Look, Progress as Progress
+    from ._sweep import (
+        Sweep as Sweep,
+        SweepReport as SweepReport,
+        SweepStatus as SweepStatus,
+        TaskOutcome as TaskOutcome,
+        sweep as sweep,
+    )
     from .compute import ComputeProfiler as ComputeProfiler, create_profiler as create_profiler
     from .errors import (
         AssayError as AssayError,

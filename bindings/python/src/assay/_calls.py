@@ -132,7 +132,7 @@ def fuse(
 
     ``strategy``: "none", "conventional" or "aggressive". With ``against_engine=True`` what the
     engine itself fuses stands beside it; nothing is run."""
-    options = _engine_here(options) if options.get("against_engine") else options
+    options = engine_here(options) if options.get("against_engine") else options
     return _static("assay_fuse", model, inputs, {"strategy": strategy, **options}, "fuse")
 
 
@@ -168,7 +168,7 @@ def export(model: ModelLike, path: Any, *, inputs: Any = None, **options: Any) -
     """Writes the model as an ONNX file. Options: ``opset``, ``seed``, ``precision``,
     ``external_data``, ``holes``, ``set``, ..."""
     info = _native.ExportInfo(size=ctypes.sizeof(_native.ExportInfo))
-    name, made = _native.encode(path, "the path"), _options.make(_engine_here(options))
+    name, made = _native.encode(path, "the path"), _options.make(engine_here(options))
     with opened(model, inputs, options.get("input_shape")) as m:
 
         def work(hooks: _running.Hooks) -> None:
@@ -187,7 +187,7 @@ def export(model: ModelLike, path: Any, *, inputs: Any = None, **options: Any) -
 # ---- measured ----
 
 
-def _engine_here(options: Dict[str, Any]) -> Dict[str, Any]:
+def engine_here(options: Dict[str, Any]) -> Dict[str, Any]:
     """This interpreter's own onnxruntime, when it has one and nobody says otherwise: the library
     looks into the usual places, and cannot know which environment it was called from. Nothing of it
     is imported."""
@@ -259,7 +259,7 @@ def _measured(
     options: Dict[str, Any],
     baseline: Optional[Profile] = None,
 ) -> Profile:
-    options = _engine_here(options)
+    options = engine_here(options)
     with opened(model, inputs, options.get("input_shape")) as m:
         if m.tensors is None or (m is model and inputs is not None):
             made = _followed(_options.make(options, _tensors.several(inputs)), baseline)
@@ -465,7 +465,7 @@ def _raced(
     for m in models:
         if isinstance(m, (Profile, Mapping)) or _is_saved(m):
             raise errors.UsageError("A result cannot be run again: measure=True takes models.")
-    options = _engine_here(options)
+    options = engine_here(options)
     with ExitStack() as stack:
         opens = [stack.enter_context(opened(m, inputs, options.get("input_shape"))) for m in models]
         made = _options.make(
@@ -638,7 +638,7 @@ def pipeline(
     """
     if not models and not options.get("pipeline_file"):
         raise errors.UsageError("Name a pipeline, such as 'sd21'.")
-    asked = _engine_here(_diffusion_names(options)) if measure else _diffusion_names(options)
+    asked = engine_here(_diffusion_names(options)) if measure else _diffusion_names(options)
     made = _options.make(asked)
     handles: List[Handle] = []
     for model in models or (options["pipeline_file"],):
@@ -687,7 +687,7 @@ def machine(
         name = None if path is None else _native.encode(path, "the path")
         _native.call(lib().assay_machine_open, name, ctypes.byref(out))
         return Machine(held(out.value, "the machine"))
-    made = _options.make(_engine_here(options))
+    made = _options.make(engine_here(options))
 
     def work(hooks: _running.Hooks) -> Optional[errors.AssayError]:
         err = _native.Error()
@@ -949,6 +949,6 @@ def engine(**options: Any) -> Section:
     """The engine that would run models: name, title, version, library. EngineError when there is
     none."""
     info = _native.EngineInfo(size=ctypes.sizeof(_native.EngineInfo))
-    with _options.make(_engine_here(options)) as o:
+    with _options.make(engine_here(options)) as o:
         _native.call(lib().assay_engine_find, o, ctypes.byref(info))
     return _listed(info, ("name", "title", "version", "library"))

@@ -13,7 +13,7 @@ from ._handles import All, Handle
 from ._native import lib
 from ._results import Judged, Profile, Section, held
 
-__all__ = ["History", "Trend"]
+__all__ = ["Changes", "Cheapest", "Drift", "History", "Trend"]
 
 
 def _texts(tags: Union[str, Iterable[str], None]) -> Tuple[Any, int]:
@@ -44,6 +44,25 @@ class Trend(Judged):
     """A metric over time (``assay.trend/1``)."""
 
     table = "points"
+
+
+class Changes(Judged):
+    """What changed in a fleet (``assay.changes/1``): ``passed`` unless regressions were found."""
+
+    table = "changes"
+
+
+class Drift(Judged):
+    """Ceilings of machines over time (``assay.drift/1``)."""
+
+    table = "ceilings"
+
+
+class Cheapest(Judged):
+    """Classes of machines by cost (``assay.cheapest/1``): ``passed`` is whether one meets the
+    latency."""
+
+    table = "classes"
 
 
 class History:
@@ -175,6 +194,120 @@ class History:
             held(out.value, "the trend"),
             status,
             _native.text(err.message),
+        )
+
+    # ---- questions to a fleet ----
+
+    def _asked(self, ask: Any, **of: Any) -> Tuple[Handle, int, str]:
+        prices = of.pop("prices", None) or {}
+        words = [f"{name}={price}" for name, price in dict(prices).items()]
+        list_, n = _texts(words)
+        request = _native.FleetRequest(size=ctypes.sizeof(_native.FleetRequest))
+        request.prices, request.n_prices = list_, n
+        request.limit = _native.number(of.pop("limit", 0), "limit", 0)
+        request.worse_only = of.pop("worse_only", False)
+        for name, value in of.items():
+            setattr(request, name, None if value is None else _native.encode(value, name))
+        out, err = c_void_p(), _native.Error()
+        with self._handle as store:
+            status = ask(store, ctypes.byref(request), ctypes.byref(out), ctypes.byref(err))
+        if not out.value:
+            raise _native.failure(err)
+        return held(out.value, "the answer"), status, _native.text(err.message)
+
+    def changes(
+        self,
+        since: Optional[str] = None,
+        *,
+        by: Optional[str] = None,
+        metric: Optional[str] = None,
+        model: Optional[str] = None,
+        machine: Optional[str] = None,
+        tag: Optional[str] = None,
+        limit: int = 0,
+    ) -> Changes:
+        """What changed since a time ("7d", "2026-11-17"): series whose level changed, the worst
+        first, grouped ``by`` "model", "machine" or "version", and what is new."""
+        return Changes(
+            *self._asked(
+                lib().assay_store_changes,
+                since=since,
+                by=by,
+                metric=metric,
+                model=model,
+                machine=machine,
+                tag=tag,
+                limit=limit,
+            )
+        )
+
+    def regressions(
+        self,
+        since: Optional[str] = None,
+        *,
+        by: Optional[str] = None,
+        metric: Optional[str] = None,
+        model: Optional[str] = None,
+        machine: Optional[str] = None,
+        tag: Optional[str] = None,
+        limit: int = 0,
+    ) -> Changes:
+        """The changes for the worse alone. Its ``status`` is 6 if there are any."""
+        return Changes(
+            *self._asked(
+                lib().assay_store_changes,
+                since=since,
+                by=by,
+                metric=metric,
+                model=model,
+                machine=machine,
+                tag=tag,
+                limit=limit,
+                worse_only=True,
+            )
+        )
+
+    def drift(
+        self,
+        machine: Optional[str] = None,
+        *,
+        since: Optional[str] = None,
+        tag: Optional[str] = None,
+        limit: int = 0,
+    ) -> Drift:
+        """The ceilings of ``assay machine --save`` over time: the newest compared with the median
+        of the earlier ones."""
+        return Drift(
+            *self._asked(
+                lib().assay_store_drift, machine=machine, since=since, tag=tag, limit=limit
+            )
+        )
+
+    def cheapest(
+        self,
+        model: str,
+        latency: Optional[str] = None,
+        prices: Any = None,
+        *,
+        since: Optional[str] = None,
+        tag: Optional[str] = None,
+        machine: Optional[str] = None,
+        limit: int = 0,
+    ) -> Cheapest:
+        """Classes of machines by the cost of a million samples within a ``latency``
+        ("p99:50ms"). ``prices`` are US dollars per hour by class ({"epyc": 0.42}). Its
+        ``status`` is 6 if no class meets the latency."""
+        return Cheapest(
+            *self._asked(
+                lib().assay_store_cheapest,
+                model=model,
+                latency=latency,
+                prices=prices,
+                since=since,
+                tag=tag,
+                machine=machine,
+                limit=limit,
+            )
         )
 
     def get(self, number: int) -> Profile:

@@ -310,6 +310,60 @@ class TrendRequest(Structure):
     ]
 
 
+class FleetRequest(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("model", c_char_p),
+        ("machine", c_char_p),
+        ("tag", c_char_p),
+        ("since", c_char_p),
+        ("metric", c_char_p),
+        ("by", c_char_p),
+        ("worse_only", c_bool),
+        ("limit", c_int64),
+        ("latency", c_char_p),
+        ("prices", POINTER(c_char_p)),
+        ("n_prices", c_size_t),
+    ]
+
+
+class SweepRequest(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("models", POINTER(c_char_p)),
+        ("n_models", c_size_t),
+        ("options", c_void_p),
+    ]
+
+
+class SweepOutcome(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("record", c_int64),
+        ("known", c_bool),
+        ("noisy", c_bool),
+        ("attempts", c_uint),
+        ("machine", c_char * 256),
+        ("why", c_char * 256),
+        ("result", c_void_p),
+    ]
+
+
+class SweepSubmission(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("on", c_char_p),
+        ("plan_path", c_char_p),
+        ("program", c_char_p),
+        ("tasks", c_char_p),
+        ("throttle", c_int64),
+        ("time_limit_s", c_double),
+        ("image", c_char_p),
+        ("secret", c_char_p),
+        ("manifest", c_char_p),
+    ]
+
+
 # C names of the structs above, for the test that compares their layout.
 STRUCTS: Dict[str, Type[Structure]] = {
     "assay_error": Error,
@@ -335,6 +389,10 @@ STRUCTS: Dict[str, Type[Structure]] = {
     "assay_prune_options": PruneOptions,
     "assay_tag_change": TagChange,
     "assay_trend_request": TrendRequest,
+    "assay_fleet_request": FleetRequest,
+    "assay_sweep_request": SweepRequest,
+    "assay_sweep_outcome": SweepOutcome,
+    "assay_sweep_submission": SweepSubmission,
 }
 
 _P, _PP, _TEXT, _E = c_void_p, POINTER(c_void_p), c_char_p, POINTER(Error)
@@ -422,6 +480,20 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "assay_store_tag": (c_int, (_P, c_int64, POINTER(TagChange), _E)),
     "assay_store_delete": (c_int, (_P, c_int64, _E)),
     "assay_store_trend": (c_int, (_P, POINTER(TrendRequest), _PP, _E)),
+    "assay_store_changes": (c_int, (_P, POINTER(FleetRequest), _PP, _E)),
+    "assay_store_drift": (c_int, (_P, POINTER(FleetRequest), _PP, _E)),
+    "assay_store_cheapest": (c_int, (_P, POINTER(FleetRequest), _PP, _E)),
+    "assay_sweep_plan": (c_int, (POINTER(SweepRequest), _PP, _E)),
+    "assay_sweep_open": (c_int, (_TEXT, _P, _PP, _E)),
+    "assay_sweep_run": (c_int, (_P, c_int64, _P, _P, _HOOKS, POINTER(SweepOutcome), _E)),
+    "assay_sweep_status": (c_int, (_P, _P, _TEXT, _PP, _E)),
+    "assay_sweep_missing": (c_int, (_P, _P, POINTER(c_void_p), POINTER(c_uint64), _E)),
+    "assay_sweep_report": (c_int, (_P, _P, _PP, _E)),
+    "assay_sweep_submit": (
+        c_int,
+        (_P, _P, POINTER(SweepSubmission), POINTER(c_uint64), POINTER(c_void_p), _E),
+    ),
+    "assay_sweep_cancel": (c_int, (_P, _TEXT, POINTER(c_void_p), _E)),
     "assay_format_of": (_TEXT, (_TEXT,)),
     "assay_format_at": (c_bool, (c_size_t, POINTER(FormatInfo))),
     "assay_output_open": (c_int, (_TEXT, _PP, _E)),

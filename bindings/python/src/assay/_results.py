@@ -338,7 +338,7 @@ def document(text: str, format: str, options: Mapping[str, Any], name: str = "th
         return written(pointer, format, how)
 
 
-class _Held(Result):
+class Held(Result):
     """A result with one object of the library behind it."""
 
     _handle: Handle
@@ -383,7 +383,7 @@ def _totals(handle: Handle) -> Dict[str, Any]:
     return found
 
 
-class Profile(_Held):
+class Profile(Held):
     """The profile of a model (schema ``assay.profile/1``): from graph(), profile(), bench(),
     layers(), memory(), map(), load()."""
 
@@ -478,7 +478,7 @@ class Comparison(Result):
         self._handle.close()
 
 
-class Validation(_Held):
+class Validation(Held):
     """Our counts beside those of other tools."""
 
     table = "models"
@@ -536,7 +536,7 @@ class Pipeline(Result):
         return super().__repr__() if self.closed else f"<assay.Pipeline {self.get('model', '')!r}>"
 
 
-class Scaling(_Held):
+class Scaling(Held):
     """Cost over a grid of sizes (``assay.scaling/1``)."""
 
     table = "points"
@@ -545,7 +545,7 @@ class Scaling(_Held):
         super().__init__(handle, {}, {})
 
 
-class Judged(_Held):
+class Judged(Held):
     """A result with a verdict: ``status`` is 0, 6 (missed, worse, fired) or 7 (inconclusive)."""
 
     def __init__(self, handle: Handle, status: int, sentence: str) -> None:
@@ -586,7 +586,7 @@ class Load(Judged):
     table = "curve"
 
 
-class Machine(_Held):
+class Machine(Held):
     """What a machine can do at best, measured (``assay.machine/1``)."""
 
     table = "compute"

@@ -3,19 +3,21 @@
  * A request is a JSON object: "models" (a list of names), and options of assay_sweep_plan() with '_' for '-'; a list of
  * values is the same as a text with commas. Keys that are neither are refused.
  */
-#include <stdlib.h>
-
-#include "api/sweep.h"
 #include "base/file.h"
 #include "base/json_tree.h"
-#include "base/text.h"
 #include "base/vec.h"
+#include "jobs/sweep.h"
+
+const char *const sweep_settings[] = {"num-runs",  "warmup-runs", "duration",     "concurrency",
+                                      "opt-level", "no-spin",     "memory-limit", "seed",
+                                      "engine",    NULL};
+const char *const sweep_axes[] = {"sweep-name", "batch-sizes", "precisions", "threads",
+                                  "device",     "node-class",  "repeat",     NULL};
 
 typedef struct reading {
     const char *path;
     arena *arena;
-    const assay_options *given; /* options that replace those of the request; may be NULL */
-    assay_options *options;
+    VEC(sweep_setting) options;
     VEC(const char *) models;
     assay_error *err;
 } reading;
@@ -81,11 +83,11 @@ static assay_status take_option(reading *r, const json_value *v)
                         "%s: '" STR_FMT "' must be a text, a number or a list of them",
                         FILE_NAME(r->path), STR_ARG(v->key));
     }
-    assay_status s = assay_options_set(r->options, name, sbuf_cstr(&text), r->err);
+    bool kept = VEC_ADD(
+        r->arena, &r->options,
+        (sweep_setting){str_of(name), str_copy(r->arena, str_of(sbuf_cstr(&text)))});
     sbuf_free(&text);
-    if (s != ASSAY_OK)
-        err_name_file(r->err, r->path);
-    return s;
+    return kept && !arena_failed(r->arena) ? ASSAY_OK : err_no_memory(r->err);
 }
 
 static assay_status take_models(reading *r, const json_value *v)
@@ -94,8 +96,7 @@ static assay_status take_models(reading *r, const json_value *v)
         const json_value *m = &v->items[i];
         if (m->kind != JSON_TEXT || !m->s.n)
             break;
-        if (!VEC_ADD(r->arena, &r->models, str_copy(r->arena, m->s).p))
-            return err_no_memory(r->err);
+        TRY_MEMORY(VEC_ADD(r->arena, &r->models, str_copy(r->arena, m->s).p), r->err);
     }
     return v->kind == JSON_LIST && r->models.n == v->n
                ? ASSAY_OK
@@ -103,35 +104,20 @@ static assay_status take_models(reading *r, const json_value *v)
                           FILE_NAME(r->path));
 }
 
-static assay_status take_given(reading *r)
+assay_status sweep_request_read(str text, const char *path, arena *a, sweep_file *out,
+                                assay_error *err)
 {
-    const char *const *const lists[] = {sweep_axes, sweep_settings};
-    for (size_t l = 0; l < 2; l++)
-        for (const char *const *n = lists[l]; *n; n++) {
-            const char *value = assay_options_get(r->given, *n);
-            if (value)
-                TRY(assay_options_set(r->options, *n, value, r->err));
-        }
-    const char *library = assay_options_get(r->given, "engine-lib");
-    return library ? assay_options_set(r->options, "engine-lib", library, r->err) : ASSAY_OK;
-}
-
-static assay_status take_request(reading *r, str text, assay_result **out)
-{
+    reading r = {.path = path, .arena = a, .err = err};
     json_value root;
-    TRY(json_tree_parse(text, FILE_NAME(r->path), NULL, r->arena, &root, r->err));
+    TRY(json_tree_parse(text, FILE_NAME(path), NULL, a, &root, err));
     if (root.kind != JSON_OBJECT)
-        return err_fail(r->err, ASSAY_ERR_MALFORMED, "%s: a request of a sweep must be an object",
-                        FILE_NAME(r->path));
+        return err_fail(err, ASSAY_ERR_MALFORMED, "%s: a request of a sweep must be an object",
+                        FILE_NAME(path));
     for (uint32_t i = 0; i < root.n; i++)
-        TRY(str_is(root.items[i].key, "models") ? take_models(r, &root.items[i])
-                                                : take_option(r, &root.items[i]));
-    TRY(take_given(r));
-    const assay_sweep_request q = {.size = sizeof q,
-                                   .models = r->models.items,
-                                   .n_models = r->models.n,
-                                   .options = r->options};
-    return assay_sweep_plan(&q, out, r->err);
+        TRY(str_is(root.items[i].key, "models") ? take_models(&r, &root.items[i])
+                                                : take_option(&r, &root.items[i]));
+    *out = (sweep_file){r.models.items, r.models.n, r.options.items, r.options.n};
+    return ASSAY_OK;
 }
 
 /* ---- the plan ---- */
@@ -147,55 +133,14 @@ static assay_status check_tasks(const sweep_plan *plan, const char *path, assay_
                            FILE_NAME(path), SWEEP_TASKS);
 }
 
-static assay_status take_plan(reading *r, str text, assay_result **out)
+assay_status sweep_plan_check(const sweep_plan *plan, const char *path, assay_error *err)
 {
     sweep_hex hex;
-    const sweep_plan *plan;
-    const char *const *const lists[] = {sweep_axes, sweep_settings};
-    for (size_t l = 0; l < 2; l++)
-        for (const char *const *n = lists[l]; *n; n++)
-            if (assay_options_get(r->given, *n))
-                return err_fail(r->err, ASSAY_ERR_USAGE,
-                                "--%s has no effect: the tasks of %s are fixed", *n,
-                                FILE_NAME(r->path));
-    TRY(api_result_read(text, FILE_NAME(r->path), "sweep", out, r->err));
-    plan = (*out)->data;
-    TRY(check_tasks(plan, r->path, r->err));
-    TRY(sweep_digest_plan(plan, hex, r->err));
+    TRY(check_tasks(plan, path, err));
+    TRY(sweep_digest_plan(plan, hex, err));
     return str_is(plan->digest, hex)
                ? ASSAY_OK
-               : err_fail(r->err, ASSAY_ERR_MALFORMED,
+               : err_fail(err, ASSAY_ERR_MALFORMED,
                           "%s: the digest does not match: the plan was changed after it was made",
-                          FILE_NAME(r->path));
-}
-
-static assay_status open_file(reading *r, assay_result **out)
-{
-    str text;
-    TRY(file_read_limited(r->path, LIMIT_DOCUMENT, r->arena, &text, r->err));
-    assay_status s = result_is(&sweep_kind, text) ? take_plan(r, text, out)
-                                                  : take_request(r, text, out);
-    if (s != ASSAY_OK) {
-        assay_result_free(*out);
-        *out = NULL;
-    }
-    return s;
-}
-
-assay_status assay_sweep_open(const char *path, const assay_options *options, assay_result **out,
-                              assay_error *err)
-{
-    assay_error own;
-    err = err ? err : &own;
-    api_begin(err);
-    *out = NULL;
-    reading r = {.path = path,
-                 .given = options,
-                 .arena = arena_new(SWEEP_BYTES),
-                 .options = assay_options_new(),
-                 .err = err};
-    assay_status s = r.arena && r.options ? open_file(&r, out) : err_no_memory(err);
-    assay_options_free(r.options);
-    arena_free(r.arena);
-    return s;
+                          FILE_NAME(path));
 }

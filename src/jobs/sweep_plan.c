@@ -1,40 +1,30 @@
-/* Plans of sweeps: every combination of the lists of a request, with the digests of what it needs.
- *
- * A time limit is predicted from the static counts with rates that even a slow core reaches (PLAN_FLOPS, PLAN_BYTES per
- * second), for the warm-up and the runs of three attempts, and PLAN_START seconds each to load the model.
- */
+/* Plans of sweeps: every combination of the lists of a request, with the digests of what it needs and time limits
+ * (sweep_limit.c). */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/sweep.h"
 #include "base/file.h"
 #include "base/num.h"
 #include "base/vec.h"
 #include "device/host.h"
 #include "jobs/measure.h"
+#include "jobs/sweep.h"
 
-enum { PLAN_START = 60, PLAN_ATTEMPTS = 3, NAME_MOST = 40, CLASS_MOST = 63 };
-#define PLAN_FLOPS 2e9
-#define PLAN_BYTES 2e9
-#define PLAN_LEAST 300.0
-
-const char *const sweep_settings[] = {"num-runs",  "warmup-runs", "duration",     "concurrency",
-                                      "opt-level", "no-spin",     "memory-limit", "seed",
-                                      "engine",    NULL};
-const char *const sweep_axes[] = {"sweep-name", "batch-sizes", "precisions", "threads",
-                                  "device",     "node-class",  "repeat",     NULL};
+enum { NAME_MOST = 40, CLASS_MOST = 63 };
 
 typedef VEC(str) words;
 
 typedef struct planning {
-    const assay_options *options;
-    assay_result *result;
+    const sweep_request *request;
+    const assay_options *options; /* of the request */
     arena *arena;
     sweep_plan *plan;
     words precisions, devices, classes;
     VEC(uint64_t) batches, threads;
     uint64_t repeat;
+    assay_model *open; /* whose tasks are made */
+    uint32_t open_at;
     assay_error *err;
 } planning;
 
@@ -84,7 +74,7 @@ static assay_status check_names(const planning *p)
     return lower && is_name(p->plan->name, "-", NAME_MOST)
                ? ASSAY_OK
                : err_fail(p->err, ASSAY_ERR_USAGE,
-                          "sweep-name must be small letters, digits and '-', at most %d, not "
+                          "sweep-name must be lower-case letters, digits and '-', at most %d, not "
                           "'" STR_FMT "'",
                           NAME_MOST, STR_ARG(p->plan->name));
 }
@@ -122,31 +112,15 @@ static assay_status read_lists(planning *p)
     return read_numbers(p);
 }
 
-static assay_status keep_settings(planning *p)
-{
-    VEC(sweep_setting) list = {0};
-    for (size_t i = 0; sweep_settings[i]; i++) {
-        const char *value = assay_options_get(p->options, sweep_settings[i]);
-        if (value &&
-            !VEC_ADD(p->arena, &list,
-                     (sweep_setting){str_of(sweep_settings[i]), str_copy(p->arena, str_of(value))}))
-            return err_no_memory(p->err);
-    }
-    p->plan->settings = list.items;
-    p->plan->n_settings = list.n;
-    return ASSAY_OK;
-}
-
 /* ---- models ---- */
 
 static assay_status describe_model(planning *p, const char *word, sweep_model *out)
 {
     assay_model *m = NULL;
     assay_result *r = NULL;
-    assay_options plain = api_default_options();
     sweep_hex hex;
     TRY(job_model_open(word, &m, p->err));
-    assay_status s = job_analyze(m, &plain, &r, p->err);
+    assay_status s = job_analyze(m, p->request->plain, &r, p->err);
     if (s == ASSAY_OK)
         s = sweep_digest_model(m, word, r->p, hex, p->err);
     if (s == ASSAY_OK)
@@ -159,11 +133,12 @@ static assay_status describe_model(planning *p, const char *word, sweep_model *o
     return s;
 }
 
-static assay_status describe_models(planning *p, const char *const *models, size_t n)
+static assay_status describe_models(planning *p)
 {
+    const char *const *models = p->request->models;
+    const size_t n = p->request->n_models;
     sweep_model *list = ARENA_ARRAY(p->arena, sweep_model, n + 1);
-    if (!list)
-        return err_no_memory(p->err);
+    TRY_MEMORY(list, p->err);
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < i; k++)
             if (strcmp(models[k], models[i]) == 0)
@@ -175,65 +150,82 @@ static assay_status describe_models(planning *p, const char *const *models, size
     return ASSAY_OK;
 }
 
-bool api_sweep_engine(const assay_options *options, sweep_engine *out)
+/* A library that is built in is no file and has no digest. One that cannot be read is an error: a plan without the
+ * digest would accept any build of the engine. */
+static assay_status digest_library(const char *library, sweep_hex out, assay_error *err)
 {
-    assay_engine_info e = {.size = sizeof e};
-    host_info h;
-    *out = (sweep_engine){.name = ""};
-    if (assay_engine_find(options, &e, NULL) != ASSAY_OK)
-        return false;
-    host_describe(&h);
-    snprintf(out->name, sizeof out->name, "%s", e.name);
-    snprintf(out->version, sizeof out->version, "%s", e.version);
-    snprintf(out->architecture, sizeof out->architecture, "%s", h.machine);
-    if (!*e.library || sweep_digest_path(e.library, out->sha256, NULL) != ASSAY_OK)
-        out->sha256[0] = '\0';
-    return true;
+    out[0] = '\0';
+    return *library && file_stat(library).exists ? sweep_digest_path(library, out, err) : ASSAY_OK;
 }
 
-static void describe_engine(planning *p)
+assay_status sweep_engine_here(const assay_options *options, sweep_engine *out, assay_error *err)
+{
+    engine *e = NULL;
+    host_info h;
+    *out = (sweep_engine){.name = ""};
+    TRY(job_engine_open(options, &e, err));
+    const engine_info *info = engine_about(e);
+    host_describe(&h);
+    snprintf(out->name, sizeof out->name, "%s", info->name);
+    snprintf(out->version, sizeof out->version, "%s", info->version);
+    snprintf(out->architecture, sizeof out->architecture, "%s", h.machine);
+    assay_status s = digest_library(info->library, out->sha256, err);
+    engine_close(e);
+    return s;
+}
+
+/* Without an engine here, tasks may still run elsewhere. */
+static assay_status describe_engine(planning *p)
 {
     sweep_engine e;
     assay_options bare = *p->options;
     bare.engine.threads_list = (str){0};
     p->plan->tool_version = str_of(assay_version());
-    if (!api_sweep_engine(&bare, &e))
-        return;
+    assay_status s = sweep_engine_here(&bare, &e, p->err);
+    if (!*e.name)
+        err_clear(p->err);
+    if (s != ASSAY_OK)
+        return *e.name ? s : ASSAY_OK;
     p->plan->engine = str_copy(p->arena, str_of(e.name));
     p->plan->engine_version = str_copy(p->arena, str_of(e.version));
     p->plan->engine_sha256 = str_copy(p->arena, str_of(e.sha256));
     p->plan->architecture = str_copy(p->arena, str_of(e.architecture));
+    return ASSAY_OK;
 }
 
 /* ---- tasks ---- */
-
-static double time_limit_of(const planning *p, const sweep_model *m, uint64_t batch)
-{
-    const measure_options *o = &p->options->measure;
-    double each = (m->flops / PLAN_FLOPS + m->bytes / PLAN_BYTES) * (double)batch;
-    double runs = fmax(each * (double)(o->num_runs + o->warmup_runs), o->duration);
-    return fmax(PLAN_LEAST, ceil(PLAN_ATTEMPTS * (PLAN_START + runs) / 60) * 60);
-}
 
 typedef struct combination {
     uint32_t model, device, place, batch, precision, threads;
 } combination;
 
-static void add_tasks(planning *p, const combination *c, sweep_task *tasks)
+/* The combinations of a model stand together: it is opened once. */
+static assay_status keep_open(planning *p, uint32_t model)
+{
+    if (p->open && p->open_at == model)
+        return ASSAY_OK;
+    job_model_free(p->open);
+    p->open = NULL;
+    p->open_at = model;
+    return job_model_open(p->request->models[model], &p->open, p->err);
+}
+
+static assay_status add_tasks(planning *p, const combination *c, sweep_task *tasks)
 {
     const sweep_model *m = &p->plan->models[c->model];
-    for (uint64_t r = 0; r < p->repeat; r++) {
-        uint32_t i = p->plan->n_tasks++;
-        tasks[i] = (sweep_task){.task = i,
-                                .model = m->name,
-                                .device = p->devices.items[c->device],
-                                .node_class = p->classes.items[c->place],
-                                .batch = p->batches.items[c->batch],
-                                .threads = p->threads.items[c->threads],
-                                .precision = p->precisions.items[c->precision],
-                                .repeat = r,
-                                .time_limit_s = time_limit_of(p, m, p->batches.items[c->batch])};
+    sweep_task one = {.model = m->name,
+                      .device = p->devices.items[c->device],
+                      .node_class = p->classes.items[c->place],
+                      .batch = p->batches.items[c->batch],
+                      .threads = p->threads.items[c->threads],
+                      .precision = p->precisions.items[c->precision]};
+    TRY(keep_open(p, c->model));
+    one.time_limit_s = sweep_time_limit(p->open, m, p->request, &one);
+    for (one.repeat = 0; one.repeat < p->repeat; one.repeat++) {
+        one.task = p->plan->n_tasks;
+        tasks[p->plan->n_tasks++] = one;
     }
+    return ASSAY_OK;
 }
 
 /* Counted from the last: equal tasks stand together, then threads, precisions, batches, classes, devices, models. */
@@ -255,15 +247,14 @@ static assay_status make_tasks(planning *p, size_t n_models)
     n = sat_mul(n, sat_mul(p->batches.n, sat_mul(p->precisions.n, p->threads.n)));
     if (sat_mul(n, p->repeat) > SWEEP_TASKS)
         return err_fail(p->err, ASSAY_ERR_UNSUPPORTED,
-                        "the sweep has %llu tasks, and can have at most %d. Split it.",
+                        "the sweep has %llu tasks; the limit is %d. Split it.",
                         (unsigned long long)sat_mul(n, p->repeat), SWEEP_TASKS);
     sweep_task *tasks = ARENA_ARRAY(p->arena, sweep_task, n * p->repeat + 1);
-    if (!tasks)
-        return err_no_memory(p->err);
+    TRY_MEMORY(tasks, p->err);
     p->plan->tasks = tasks;
     for (uint64_t i = 0; i < n; i++) {
         const combination c = combination_at(p, i);
-        add_tasks(p, &c, tasks);
+        TRY(add_tasks(p, &c, tasks));
     }
     return ASSAY_OK;
 }
@@ -278,35 +269,25 @@ static assay_status name_plan(planning *p)
     return arena_failed(p->arena) ? err_no_memory(p->err) : ASSAY_OK;
 }
 
-static assay_status make_plan(planning *p, const char *const *models, size_t n)
+static assay_status make_plan(planning *p)
 {
     TRY(read_lists(p));
-    TRY(keep_settings(p));
-    TRY(describe_models(p, models, n));
-    describe_engine(p);
-    TRY(make_tasks(p, n));
+    p->plan->settings = p->request->settings;
+    p->plan->n_settings = p->request->n_settings;
+    TRY(describe_models(p));
+    TRY(describe_engine(p));
+    TRY(make_tasks(p, p->request->n_models));
     return name_plan(p);
 }
 
-assay_status assay_sweep_plan(const assay_sweep_request *request, assay_result **out,
-                              assay_error *err)
+assay_status sweep_plan_make(const sweep_request *request, arena *a, sweep_plan *out,
+                             assay_error *err)
 {
-    assay_sweep_request q;
-    assay_options none;
-    assay_error own;
-    err = err ? err : &own;
-    api_begin(err);
-    *out = NULL;
-    TRY(TAKE(request, q, err));
-    if (!q.n_models || q.n_models > SWEEP_TASKS)
+    planning p = {
+        .request = request, .options = request->options, .arena = a, .plan = out, .err = err};
+    if (!request->n_models || request->n_models > SWEEP_TASKS)
         return err_fail(err, ASSAY_ERR_USAGE, "no models. Name them with --models A,B.");
-    assay_result *r = job_result_new(&sweep_kind, SWEEP_BYTES);
-    if (!r)
-        return err_no_memory(err);
-    planning p = {.options = api_options(q.options, &none),
-                  .result = r,
-                  .arena = r->arena,
-                  .plan = r->data,
-                  .err = err};
-    return api_hand_result(make_plan(&p, q.models, q.n_models), r, out, err);
+    assay_status s = make_plan(&p);
+    job_model_free(p.open);
+    return s;
 }

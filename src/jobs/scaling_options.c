@@ -1,7 +1,8 @@
 /* Parses ranges of sizes and the conditions of --solve. */
+#include "jobs/options.h"
+
 #include <stdlib.h>
 
-#include "api/api.h"
 #include "base/amount.h"
 #include "base/memory.h"
 #include "study/scaling.h"
@@ -116,7 +117,7 @@ static bool read_range(numbers *l, str text, job_range *r)
     return r->from <= r->to && !(stepped && r->step < 1);
 }
 
-assay_status api_set_range(assay_options *o, str name, str text, assay_error *err)
+assay_status job_set_range(assay_options *o, str name, str text, assay_error *err)
 {
     job_range r = {.name = str_copy(o->arena, name)};
     numbers *l = memory_zeroed(1, sizeof *l);
@@ -167,12 +168,10 @@ static bool read_question(str text, scaling_question *q)
     return false;
 }
 
-OPTION_SETTER(api_set_question)
+assay_status job_set_question(assay_options *o, str value, assay_error *err)
 {
     scaling_question q = {.text = str_copy(o->arena, value)};
-    (void)row;
-    if (!q.text.p)
-        return err_no_memory(err);
+    TRY_MEMORY(q.text.p, err);
     if (!read_question(q.text, &q))
         return err_fail(
             err, ASSAY_ERR_USAGE,

@@ -1,0 +1,88 @@
+/* Results of every kind from their JSON documents. */
+#include "formats/format.h"
+#include "jobs/job.h"
+#include "profile/load.h"
+#include "profile/profile_fields.h"
+#include "profile/profile_read.h"
+#include "profile/result_kinds.h"
+
+/* What is no result, and what reads it. */
+static assay_status refuse_other(str schema, const char *shown, assay_error *err)
+{
+    static const struct {
+        const char *schema, *advice;
+    } others[] = {
+        {"assay.history", "Read it with `assay history import`"},
+        {"assay.model", "Show it with `assay graph`"},
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (str_is(schema, others[i].schema))
+            return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                            "%s: this is %s (\"%s\"), not a result. %s.", shown,
+                            result_what(schema), others[i].schema, others[i].advice);
+    return ASSAY_OK;
+}
+
+static assay_status read_profile(str text, const char *shown, assay_result *out, assay_error *err)
+{
+    out->kind = &profile_kind;
+    out->arena = arena_new(PROFILE_FILE_BYTES + ((size_t)1 << 20));
+    TRY_MEMORY(out->arena, err);
+    TRY(profile_read(text, shown, JOB_PROFILE_BYTES, &out->p, err));
+    bool whole = profile_settle(out->p) &&
+                 result_conclude_read(&profile_kind, out->p, out->p->arena);
+    return whole ? ASSAY_OK : err_no_memory(err);
+}
+
+static assay_status read_other(str text, const char *shown, assay_result *out, assay_error *err)
+{
+    result of;
+    TRY(result_read(text, shown, PROFILE_FILE_BYTES + JOB_PROFILE_BYTES, &of, err));
+    out->kind = of.kind;
+    out->arena = of.arena;
+    out->data = of.data;
+    if (of.kind != &load_kind)
+        return ASSAY_OK;
+    out->stands_for = load_as_profile(of.data, of.arena);
+    return out->stands_for ? ASSAY_OK : err_no_memory(err);
+}
+
+/* A document without a schema is left to the reader of profiles, whose message says what is wrong. */
+assay_status job_result_read(str text, const char *shown, const char *kind, assay_result *out,
+                             assay_error *err)
+{
+    result_identity is = {0};
+    arena *scratch = arena_new((size_t)1 << 20);
+    assay_status s = scratch ? result_identify(text, shown, scratch, &is, err) : err_no_memory(err);
+    if (s == ASSAY_OK)
+        s = refuse_other(is.schema, shown, err);
+    /* Of several kinds that are wanted, the one that it is; else the first, whose reader says what is wrong. */
+    const result_kind *own = result_kind_find(is.schema);
+    bool other = kind && own && own != &profile_kind && str_in_list(str_of(own->name), kind, '|');
+    bool wants_profile = kind && !other && str_starts(str_of(kind), profile_kind.name);
+    bool as_profile = !is.schema.n || wants_profile || str_is(is.schema, profile_kind.schema);
+    arena_free(scratch);
+    TRY(s);
+    TRY(as_profile ? read_profile(text, shown, out, err) : read_other(text, shown, out, err));
+    out->saved = true;
+    out->text = str_copy(out->arena, text);
+    TRY_MEMORY(out->text.p, err);
+    if (kind && !str_in_list(str_of(out->kind->name), kind, '|'))
+        return err_fail(err, ASSAY_ERR_MALFORMED, "%s: this is %s, not a result of kind '%s'",
+                        shown, out->kind->what, kind);
+    return ASSAY_OK;
+}
+
+/* Another kind of file, called what it is. */
+assay_status job_refuse_model(str text, const char *shown, assay_error *err)
+{
+    uint64_t head = text.n < FORMAT_HEAD ? text.n : FORMAT_HEAD;
+    const format_row *f = format_by_content(text.p, head, text.n);
+    if (!f)
+        return ASSAY_OK;
+    if (f->what)
+        return err_fail(err, ASSAY_ERR_MALFORMED, "%s: %s, not a result of assay", shown, f->what);
+    return err_fail(err, ASSAY_ERR_MALFORMED,
+                    "%s: a model (%s), not a result of assay. Analyse it with `assay graph`.",
+                    shown, f->name);
+}

@@ -1,0 +1,170 @@
+#!/usr/bin/python3
+"""Outputs of files of other formats, run through their export, against reference numbers.
+
+    check_outputs.py ASSAY [NAME...]
+
+A case is a file, its inputs and the outputs that it must have. Those of integer.tflite were
+computed by LiteRT (@litertjs/core 2.5.3, XNNPACK) and must be equal, step for step; the others are
+numpy's.
+Without an engine, or without numpy, the check is skipped (exit 77).
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from typing import Any, Callable, Dict, List, Tuple
+
+try:
+    import numpy as np
+except ImportError:
+    print("skipped: python3-numpy is not installed")
+    sys.exit(77)
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+DATA = os.path.join(ROOT, "tests", "data")
+sys.path.insert(0, os.path.join(ROOT, "tests", "tools"))
+import make_coreml  # type: ignore[import]  # noqa: E402
+import make_tflite  # type: ignore[import]  # noqa: E402
+
+NO_ENGINE = 5
+Arrays = Dict[str, Any]
+
+
+def run_file(assay: str, path: str, inputs: Arrays, folder: str) -> Any:
+    """The outputs by their file name, or None without an engine."""
+    made = os.path.join(folder, "out")
+    command = [assay, "bench", path, "--num-runs", "1", "--warmup-runs", "1", "--json"]
+    for i, (name, data) in enumerate(inputs.items()):
+        given = os.path.join(folder, f"in{i}.npy")
+        np.save(given, data)
+        command += ["--input", f"{name}={given}"]
+    done = subprocess.run(
+        [*command, "--save-outputs", made], capture_output=True, text=True, check=False
+    )
+    if done.returncode == NO_ENGINE:
+        return None
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr.strip())
+    return {name: np.load(os.path.join(made, name)) for name in sorted(os.listdir(made))}
+
+
+def integer_tflite(folder: str) -> Tuple[str, Arrays, List[Any]]:
+    path = os.path.join(DATA, "tflite", "integer.tflite")
+    counted = np.arange(8 * 8 * 4)
+    x = ((counted * 73 + 19) % 256 - 128).astype(np.int8).reshape(1, 8, 8, 4)
+    with open(os.path.join(DATA, "tflite", "integer_litert.json"), encoding="utf-8") as f:
+        moved, dense = json.load(f)
+    return path, {"input": x}, [np.array(dense).reshape(1, 6), np.array(moved).reshape(1, 4, 4, 4)]
+
+
+def floor_tflite(folder: str) -> Tuple[str, Arrays, List[Any]]:
+    path = os.path.join(folder, "floor.tflite")
+    m = make_tflite.Model()
+    g = m.subgraph("main")
+    x = g.tensor("x", [7], make_tflite.INT32)
+    by = g.tensor("by", [7], make_tflite.INT32, make_tflite.ints(2, 2, -3, -3, 5, 5, 4))
+    y = g.tensor("y", [7], make_tflite.INT32)
+    g.inputs, g.outputs = [x], [y]
+    g.op(90, [x, by], [y])
+    m.write(path)
+    data = np.array([-7, 7, -7, 7, -10, 0, -1], np.int32)
+    return path, {"x": data}, [np.floor_divide(data, [2, 2, -3, -3, 5, 5, 4])]
+
+
+STABLEHLO = """
+module @checks {
+  func.func public @main(%arg0: tensor<3x4xf32>, %arg1: tensor<5xi32>)
+      -> (tensor<3xf32>, tensor<3xf32>, tensor<5xi32>) {
+    %0 = stablehlo.constant dense<2.5> : tensor<f32>
+    %1 = stablehlo.constant dense<0.75> : tensor<f32>
+    %2 = stablehlo.reduce(%arg0 init: %0) applies stablehlo.add across dimensions = [1]
+        : (tensor<3x4xf32>, tensor<f32>) -> tensor<3xf32>
+    %3 = stablehlo.reduce(%arg0 init: %1) applies stablehlo.maximum across dimensions = [1]
+        : (tensor<3x4xf32>, tensor<f32>) -> tensor<3xf32>
+    %4 = stablehlo.constant dense<3> : tensor<5xi32>
+    %5 = stablehlo.remainder %arg1, %4 : tensor<5xi32>
+    return %2, %3, %5 : tensor<3xf32>, tensor<3xf32>, tensor<5xi32>
+  }
+}
+"""
+
+
+def stablehlo_reduce(folder: str) -> Tuple[str, Arrays, List[Any]]:
+    path = os.path.join(folder, "reduce.mlir")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(STABLEHLO)
+    x = np.random.default_rng(3).standard_normal((3, 4)).astype(np.float32)
+    i = np.array([-7, -3, 0, 4, 8], np.int32)
+    sums, most = x.sum(1) + 2.5, np.maximum(x.max(1), 0.75)
+    return path, {"arg0": x, "arg1": i}, [sums, most, np.fmod(i, 3)]
+
+
+def coreml_net(folder: str) -> Tuple[str, Arrays, List[Any]]:
+    """net.mlmodel behind two activations: a convolution, pooling, a linear layer, softmax."""
+    c, path = make_coreml, os.path.join(folder, "net.mlmodel")
+    first = c.layer("linear", "image", "l", 130, c.sub(5, c.flt(1, 0.5), c.flt(2, -0.25)))
+    curve = c.layer("curve", "l", "curve", 130, c.sub(31, c.flt(1, 1.5), c.flt(2, 0.75)))
+    net = c.network().replace(b"image", b"curve")
+    layers = first + curve + net[4:]  # behind the field number and the size of two bytes each
+    with open(path, "wb") as f:
+        f.write(c.num(1, 1) + c.IMAGE + c.sub(500, layers))
+    x = np.random.default_rng(4).standard_normal((1, 3, 8, 8)).astype(np.float32)
+    y = 1.5 * np.tanh(0.75 * (0.5 * x[0] - 0.25))
+    kernel = np.frombuffer(c.floats(108), "<f4").reshape(4, 3, 3, 3)
+    padded = np.pad(y, ((0, 0), (1, 1), (1, 1)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (1, 3, 3))[:, :, :, 0]
+    y = np.einsum("chwij,ocij->ohw", windows, kernel)
+    y = np.maximum(y + np.frombuffer(c.floats(4), "<f4")[:, None, None], 0)
+    y = y.reshape(4, 4, 2, 4, 2).max((2, 4)).ravel()
+    y = (np.arange(320).reshape(5, 64) / 512) @ y + np.frombuffer(c.floats(5), "<f4")
+    e = np.exp(y - y.max())
+    return path, {"image": x}, [(e / e.sum()).astype(np.float32)]
+
+
+CASES: Dict[str, Callable[[str], Tuple[str, Arrays, List[Any]]]] = {
+    "tflite integers": integer_tflite,
+    "tflite floor division": floor_tflite,
+    "stablehlo reduce": stablehlo_reduce,
+    "core ml network": coreml_net,
+}
+
+
+def compare(got: Arrays, want: List[Any]) -> None:
+    if len(got) != len(want):
+        raise RuntimeError(f"{len(got)} outputs, {len(want)} expected")
+    for (name, a), b in zip(got.items(), want):
+        a = a.reshape(b.shape) if a.size == b.size and b.ndim == 1 else a
+        if a.shape != b.shape:
+            raise RuntimeError(f"{name} is {a.shape}, {b.shape} expected")
+        apart = np.abs(a.astype(np.float64) - b.astype(np.float64))
+        exact = np.issubdtype(a.dtype, np.integer)
+        if np.any(apart > (0 if exact else 1e-4 * np.maximum(1, np.abs(b)))):
+            raise RuntimeError(f"{name} differs by up to {apart.max()}: {a.ravel()} {b.ravel()}")
+
+
+def main() -> int:
+    assay, wanted = sys.argv[1], sys.argv[2:]
+    failed = ran = 0
+    for name, case in CASES.items():
+        if wanted and name not in wanted:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                path, inputs, want = case(folder)
+                got = run_file(assay, path, inputs, folder)
+                if got is None:
+                    print("skipped: no engine")
+                    return 77
+                compare(got, want)
+                ran += 1
+            except RuntimeError as why:
+                print(f"{name}: {why}")
+                failed += 1
+    print(f"{ran} files have the outputs of their reference, {failed} do not")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
