@@ -59,15 +59,17 @@ static assay_status confine(int out, int broker, const char *model, assay_error 
     return sandbox_enter(OUT_FD, BROKER_FD, err);
 }
 
-static void send_bytes(const char *at, size_t n)
+/* 0, or an errno, which fits an exit code. */
+static int send_bytes(const char *at, size_t n)
 {
     while (n > 0) {
         ssize_t done = write(OUT_FD, at, n);
         if (done < 0 && errno != EINTR)
-            return;
+            return errno;
         at += done > 0 ? done : 0;
         n -= done > 0 ? (size_t)done : 0;
     }
+    return 0;
 }
 
 static void run_confined(const confined_call *call, int out, int broker)
@@ -83,8 +85,7 @@ static void run_confined(const confined_call *call, int out, int broker)
     head.n = text.failed ? 0 : text.n - sizeof head;
     if (!text.failed)
         memcpy(text.p, &head, sizeof head);
-    send_bytes(text.failed ? (char *)&head : text.p, sizeof head + (size_t)head.n);
-    _exit(0);
+    _exit(send_bytes(text.failed ? (char *)&head : text.p, sizeof head + (size_t)head.n));
 }
 
 /* ---- the process that waits ---- */
@@ -94,6 +95,7 @@ typedef struct watched {
     int out, broker;
     sbuf got;
     bool too_long;
+    int read_error; /* errno of the pipe; 0: none */
 } watched;
 
 /* False at the end. */
@@ -103,6 +105,7 @@ static bool take_output(watched *w, size_t most)
     ssize_t n = read(w->out, block, sizeof block);
     if (n < 0 && errno == EINTR)
         return true;
+    w->read_error = n < 0 ? errno : 0;
     if (n <= 0)
         return false;
     w->too_long = w->got.n + (size_t)n > most + sizeof(answer_head);
@@ -130,7 +133,7 @@ static void converse(watched *w, confined_call *call)
 static int end_of(const watched *w)
 {
     int status = 0;
-    if (w->too_long || w->got.failed)
+    if (w->too_long || w->got.failed || w->read_error)
         kill(w->pid, SIGKILL);
     while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR)
         continue;
@@ -141,6 +144,10 @@ static assay_status judge_death(const watched *w, int status, const char *name, 
 {
     if (w->got.failed)
         return err_no_memory(err);
+    if (w->read_error)
+        return err_fail_errno(err, ASSAY_ERR_SYSTEM, w->read_error,
+                              "%s: cannot read the answer of the sandbox: %s", name,
+                              strerror(w->read_error));
     if (w->too_long)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED, "%s: the result is too large for --sandbox",
                         name);
@@ -155,7 +162,8 @@ static assay_status judge_death(const watched *w, int status, const char *name, 
                         "%s: the analysis crashed in the sandbox (signal %d). Please report the "
                         "file (SECURITY.md).",
                         name, WTERMSIG(status));
-    return err_fail(err, ASSAY_ERR_SYSTEM, "%s: the analysis in the sandbox ended early", name);
+    return err_fail(err, ASSAY_ERR_SYSTEM, "%s: the analysis in the sandbox ended early: %s", name,
+                    strerror(WEXITSTATUS(status)));
 }
 
 /* The process may have been taken over: its message is escaped like any text of a file. */
