@@ -1,249 +1,32 @@
-/* `assay load`: one run in a closed or open loop, a replay, or a curve. */
+/* `assay load`: options, hooks and context for measure/load_endpoint.h. */
 #include "jobs/load.h"
 
-#include <math.h>
-#include <stdlib.h>
-
-#include "base/clock.h"
-#include "base/redact.h"
 #include "jobs/hooks.h"
-#include "measure/load_stats.h"
 
-#define DURATION_S       10.0
-#define CURVE_DURATION_S 60.0
-
-/* ---- hooks ---- */
-
-static bool go_on(void *ctx, uint64_t done, double seconds)
+static bool go_on(void *ctx, const char *what, uint64_t done, double fraction)
 {
-    loading *l = ctx;
-    double spent = (double)(clock_mono_ns() - l->begin_ns) / 1e9;
+    const assay_hooks *h = *(const assay_hooks *const *)ctx;
     const assay_progress p = {.size = sizeof p,
-                              .what = l->what,
+                              .what = what,
                               .precision = "",
                               .count = 1,
                               .done = done,
-                              .fraction = l->planned_s > 0 ? fmin(1, spent / l->planned_s) : 0};
-    (void)seconds;
-    if (job_cancelled(l->hooks))
-        return false;
-    return !l->hooks || !l->hooks->progress || l->hooks->progress(l->hooks->ctx, &p);
-}
-
-assay_status job_load_run(loading *l, load_run_request *q, load_run_result *run, assay_error *err)
-{
-    q->go_on = go_on;
-    q->ctx = l;
-    return load_run(l->client, q, run, err);
-}
-
-/* ---- one run ---- */
-
-static load_run_request request_of(loading *l)
-{
-    const assay_options *o = l->o;
-    load_run_request q = {.mode = o->load.trace.n       ? LOAD_REPLAY
-                                  : o->measure.rate > 0 ? LOAD_OPEN
-                                                        : LOAD_CLOSED,
-                          .concurrency = l->most,
-                          .requests = (uint64_t)o->load.num_requests};
-    double seconds = o->measure.duration > 0               ? o->measure.duration
-                     : q.requests || q.mode == LOAD_REPLAY ? 0
-                                                           : DURATION_S;
-    q.duration_ns = (uint64_t)(seconds * 1e9);
-    if (q.mode == LOAD_OPEN)
-        load_arrivals_begin(&q.arrivals, o->measure.rate, o->load.arrivals == 0, l->plan.seed);
-    l->planned_s = seconds;
-    return q;
-}
-
-static assay_status prepare_replay(loading *l, load_run_request *q, assay_error *err)
-{
-    uint64_t *at = ARENA_ARRAY(l->a, uint64_t, l->plan.n_items);
-    TRY_MEMORY(at, err);
-    for (uint32_t i = 0; i < l->plan.n_items; i++)
-        at[i] = l->plan.items[i].at_ns;
-    q->arrivals = (load_arrivals){.at_ns = at, .n_at = l->plan.n_items};
-    if (l->planned_s <= 0)
-        l->planned_s = (double)at[l->plan.n_items - 1] / 1e9;
-    return ASSAY_OK;
-}
-
-static assay_status warm_up(loading *l, const load_run_request *of, bool *interrupted,
-                            assay_error *err)
-{
-    load_run_request q = *of;
-    load_run_result run;
-    *interrupted = false;
-    if (!(l->o->load.warmup > 0))
-        return ASSAY_OK;
-    l->what = "warm-up";
-    q.duration_ns = (uint64_t)(l->o->load.warmup * 1e9);
-    q.requests = 0;
-    assay_status s = job_load_run(l, &q, &run, err);
-    *interrupted = run.interrupted;
-    load_run_free(&run);
-    return s;
-}
-
-static assay_status run_once(loading *l, assay_error *err)
-{
-    load_run_request q = request_of(l);
-    load_run_result run;
-    bool interrupted;
-    if (q.mode == LOAD_REPLAY)
-        TRY(prepare_replay(l, &q, err));
-    TRY(warm_up(l, &q, &interrupted, err));
-    l->begin_ns = clock_mono_ns();
-    l->what = "requests";
-    if (interrupted)
-        q.duration_ns = 1;
-    assay_status s = job_load_run(l, &q, &run, err);
-    const load_summary_request sum = {.run = &run,
-                                      .slo = &l->o->load.slo,
-                                      .tokens = l->plan.protocol->tokens,
-                                      .open = q.mode != LOAD_CLOSED};
-    if (s == ASSAY_OK)
-        s = load_summarise(&sum, l->a, l->out, err);
-    l->out->interrupted = run.interrupted || interrupted;
-    if (run.full)
-        notes_add(&l->out->warnings, "too-many-requests", (str){0}, NULL,
-                  "Sending ended early: %u requests were recorded, which is the limit.", run.n);
-    if (run.gave_up)
-        notes_add(&l->out->warnings, "gave-up", (str){0},
-                  "Check the URL and whether the server runs.",
-                  "Sending ended early: every connection was refused.");
-    load_run_free(&run);
-    return s;
-}
-
-/* ---- what is said about it ---- */
-
-static void describe(loading *l)
-{
-    const assay_options *o = l->o;
-    load_result *r = l->out;
-    const load_target *t = &l->plan.target;
-    bool curve = o->load.curve, replay = o->load.trace.n > 0, open = o->measure.rate > 0;
-    r->model = t->url;
-    r->target = (load_endpoint){.url = t->url,
-                                .host = t->host,
-                                .address = str_copy(l->a, str_of(t->address)),
-                                .port = t->port,
-                                .tls = t->tls,
-                                .loopback = t->loopback,
-                                .protocol = str_of(l->plan.protocol->name),
-                                .model = l->plan.model};
-    load_settings *s = &r->settings;
-    s->mode = curve ? "curve" : replay ? "replay" : open ? "open" : "closed";
-    s->concurrency = l->most;
-    s->rate = open ? o->measure.rate : NAN;
-    s->arrivals = !curve && !open ? NULL : o->load.arrivals ? "constant" : "poisson";
-    s->duration_s = o->measure.duration > 0          ? o->measure.duration
-                    : curve                          ? CURVE_DURATION_S
-                    : o->load.num_requests || replay ? NAN
-                                                     : DURATION_S;
-    s->warmup_s = o->load.warmup;
-    s->timeout_s = o->load.timeout;
-    s->seed = l->plan.seed;
-    s->stream = l->plan.stream;
-    s->prompt_tokens = str_copy(l->a, o->load.prompt.text);
-    s->output_tokens = str_copy(l->a, o->load.output.text);
-    s->trace = redact_copy(l->a, o->load.trace);
-    s->speed = replay ? o->load.speed : NAN;
-}
-
-static void add_notes(loading *l)
-{
-    load_result *r = l->out;
-    notes *n = &r->warnings;
-    if (r->client.saturated)
-        notes_add(n, "client-saturated", (str){0},
-                  "Use a faster or quieter machine for the load generator, or a lower rate.",
-                  "The load generator may limit these figures: " STR_FMT ".",
-                  STR_ARG(r->client.why));
-    if (r->client.waited && r->settings.mode[0] != 'c')
-        notes_add(n, "connections", (str){0}, "Raise --concurrency, if the server takes more.",
-                  "%llu request%s waited for a connection (at most %llu at once); the wait is part "
-                  "of the latency.",
-                  (unsigned long long)r->client.waited, r->client.waited == 1 ? "" : "s",
-                  (unsigned long long)r->settings.concurrency);
-    if (r->tokens_source && r->tokens_source[0] != 'u')
-        notes_add(
-            n, "tokens-by-chunks", (str){0}, NULL,
-            "The server reported no usage: tokens are events of the stream with text, each of "
-            "which may hold more than one token.");
-    if (r->latency.present && r->failed && r->good)
-        notes_add(n, "failed-requests", (str){0}, NULL,
-                  "%llu of %llu requests failed; percentiles count them as the slowest.",
-                  (unsigned long long)r->failed, (unsigned long long)r->requests);
-}
-
-static assay_status status_of(const loading *l, assay_error *err)
-{
-    const load_result *r = l->out;
-    if (r->interrupted)
-        return err_fail(err, ASSAY_ERR_INTERRUPTED,
-                        "interrupted: the result contains the measurements so far");
-    if (!r->good) {
-        str kind = r->n_errors ? r->errors[0].kind : STR("none was sent");
-        str why = r->n_causes ? r->causes[0].why : (str){0};
-        return err_fail(err, ASSAY_ERR_ENGINE,
-                        STR_FMT ": no request succeeded (" STR_FMT "%s" STR_FMT ")",
-                        STR_ARG(r->target.url), STR_ARG(kind), why.n ? ": " : "", STR_ARG(why));
-    }
-    if (r->slo.present && !r->slo.met && !l->o->load.curve)
-        return err_fail(err, ASSAY_ERR_THRESHOLD, "the SLO was missed: " STR_FMT,
-                        STR_ARG(r->slo.text));
-    return ASSAY_OK;
-}
-
-/* ---- the job ---- */
-
-static assay_status load_endpoint_of(loading *l, assay_error *err)
-{
-    job_load_watch *watch = NULL;
-    TRY(load_client_open(&l->plan, l->plan.tls, &l->client, err));
-    TRY(job_load_watch_begin(l->o, l->a, &watch, err));
-    l->begin_ns = clock_mono_ns();
-    assay_status s = l->o->load.curve ? job_load_curve(l, err) : run_once(l, err);
-    l->out->server = job_load_watch_end(watch);
-    return s;
-}
-
-/* What was not measured is unknown. */
-static void forget_figures(load_result *r)
-{
-    const load_times none = {0};
-    r->latency = r->ttft = r->itl = none;
-    r->error_rate = NAN;
-    r->throughput = (load_throughput){.tokens = NAN, .in_tokens = NAN, .offered = NAN};
-    r->client = (load_client_use){.cpu_percent = NAN};
+                              .fraction = fraction};
+    return !job_cancelled(h) && (!h || !h->progress || h->progress(h->ctx, &p));
 }
 
 assay_status job_load(const char *url, const assay_options *o, const assay_hooks *hooks, arena *a,
                       load_result *out, bool *done, assay_error *err)
 {
-    loading l = {.o = o, .hooks = hooks, .a = a, .out = out};
-    *out = (load_result){0};
+    load_options load = o->load;
+    load.rate = o->measure.rate;
+    load.duration = o->measure.duration;
+    load.concurrency = o->measure.concurrency;
+    load.seed = o->model.seed;
+    *out = (load_result){.about = ARENA_NEW(a, profile)};
     *done = false;
-    forget_figures(out);
-    notes_init(&out->warnings, a);
-    out->about = ARENA_NEW(a, profile);
     TRY_MEMORY(out->about, err);
     out->about->arena = a;
     job_describe_context(o, out->about);
-    assay_status s = job_load_plan(&l, url, err);
-    if (s == ASSAY_OK) {
-        describe(&l);
-        s = load_endpoint_of(&l, err);
-    }
-    load_client_close(l.client);
-    load_tls_close(l.plan.tls);
-    TRY(s);
-    out->slo.text = str_copy(a, o->load.slo_text);
-    add_notes(&l);
-    TRY_MEMORY(!arena_failed(a), err);
-    *done = true;
-    return status_of(&l, err);
+    return load_endpoint_run(url, &load, (load_hook){go_on, &hooks}, a, out, done, err);
 }

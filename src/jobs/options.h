@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "formats/tensor_file.h"
-#include "measure/load_stats.h"
+#include "measure/load_endpoint.h"
 #include "profile/profile.h"
 #include "profile/scaling.h"
 #include "profile/verdicts.h"
@@ -141,25 +141,6 @@ typedef struct pipeline_options { /* 0, and a negative guidance: the pipeline's 
     str prompt, file;
     bool no_profiling;
 } pipeline_options;
-
-typedef struct load_drawn { /* lengths of prompts or answers */
-    load_lengths of;
-    str text; /* as given */
-} load_drawn;
-
-typedef struct load_options {
-    str protocol, method, body, data, expect, requests, trace, header_file, model, cgroup, ca_file;
-    VEC(str) headers;
-    VEC(double) rates; /* of the steps of a curve */
-    load_objectives slo;
-    str slo_text;
-    load_drawn prompt, output; /* of --prompt-tokens and --generate */
-    bool curve, no_stream, insecure;
-    int arrivals;                  /* 0: poisson, 1: constant */
-    int64_t num_requests, pid;     /* 0: not given */
-    int64_t connections;           /* --concurrency, if it was given; else 0 */
-    double timeout, warmup, speed; /* seconds, seconds, ratio */
-} load_options;
 
 typedef struct export_options {
     int64_t opset; /* 0: by default */

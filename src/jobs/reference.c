@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "jobs/load.h"
 #include "measure/stats.h"
 
 /* Dense and 1x1 convolutions, some 15 ms on two cores: long enough to be scheduled like the others. */

@@ -1,4 +1,4 @@
-/* A load on a live endpoint: the result "assay.load/1" (load_fields.c), filled by jobs/load.c. Times are milliseconds
+/* A load on a live endpoint: the result "assay.load/1" (load_fields.c), filled by measure/load_endpoint.c. Times are milliseconds
  * since a request was due, rates per second. All pointers are in one arena.
  *
  * Percentiles count failed requests as slower than every good one, so that failures never improve them. Mean, deviation,

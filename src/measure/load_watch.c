@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "jobs/load.h"
 #include "measure/follow.h"
+#include "measure/load_endpoint.h"
 #include "measure/system.h"
 
-struct job_load_watch {
+struct load_watch {
     arena *a; /* of the samples: the thread's own */
     arena *to;
     int64_t pid;
@@ -20,12 +20,12 @@ struct job_load_watch {
 
 static bool is_to_stop(void *ctx)
 {
-    return __atomic_load_n(&((job_load_watch *)ctx)->stop, __ATOMIC_RELAXED) != 0;
+    return __atomic_load_n(&((load_watch *)ctx)->stop, __ATOMIC_RELAXED) != 0;
 }
 
 static void *follow_server(void *ctx)
 {
-    job_load_watch *w = ctx;
+    load_watch *w = ctx;
     const follow_request q = {
         .pid = w->pid, .cgroup = *w->cgroup ? w->cgroup : NULL, .cancelled = is_to_stop, .ctx = w};
     w->status = follow_process(&q, w->a, &w->seen, NULL);
@@ -33,7 +33,7 @@ static void *follow_server(void *ctx)
 }
 
 /* Before the load: what is not there is said at once. */
-static assay_status look_once(const job_load_watch *w, assay_error *err)
+static assay_status look_once(const load_watch *w, assay_error *err)
 {
     system_tree t;
     if (*w->cgroup && !system_cgroup_now(w->cgroup, &t))
@@ -46,19 +46,18 @@ static assay_status look_once(const job_load_watch *w, assay_error *err)
     return ASSAY_OK;
 }
 
-assay_status job_load_watch_begin(const assay_options *o, arena *a, job_load_watch **out,
-                                  assay_error *err)
+assay_status load_watch_begin(const load_options *o, arena *a, load_watch **out, assay_error *err)
 {
     *out = NULL;
-    if (o->load.pid && o->load.cgroup.n)
+    if (o->pid && o->cgroup.n)
         return err_fail(err, ASSAY_ERR_USAGE, "--pid and --cgroup exclude each other");
-    if (!o->load.pid && !o->load.cgroup.n)
+    if (!o->pid && !o->cgroup.n)
         return ASSAY_OK;
-    job_load_watch *w = ARENA_NEW(a, job_load_watch);
+    load_watch *w = ARENA_NEW(a, load_watch);
     arena *own = w ? arena_new((size_t)64 << 20) : NULL;
     TRY_MEMORY(own, err);
-    *w = (job_load_watch){.a = own, .to = a, .pid = o->load.pid};
-    snprintf(w->cgroup, sizeof w->cgroup, STR_FMT, STR_ARG(o->load.cgroup));
+    *w = (load_watch){.a = own, .to = a, .pid = o->pid};
+    snprintf(w->cgroup, sizeof w->cgroup, STR_FMT, STR_ARG(o->cgroup));
     assay_status s = look_once(w, err);
     int code = s == ASSAY_OK ? pthread_create(&w->thread, NULL, follow_server, w) : 0;
     if (code)
@@ -71,7 +70,7 @@ assay_status job_load_watch_begin(const assay_options *o, arena *a, job_load_wat
     return s;
 }
 
-static str name_of(const job_load_watch *w)
+static str name_of(const load_watch *w)
 {
     char name[64];
     if (*w->cgroup)
@@ -80,7 +79,7 @@ static str name_of(const job_load_watch *w)
     return str_copy(w->to, str_of(name));
 }
 
-profile_watch *job_load_watch_end(job_load_watch *w)
+profile_watch *load_watch_end(load_watch *w)
 {
     if (!w)
         return NULL;

@@ -4,7 +4,7 @@
 #include <sys/resource.h>
 
 #include "base/file.h"
-#include "jobs/load.h"
+#include "measure/load_endpoint.h"
 #include "measure/load_trace.h"
 
 enum { OPEN_CONNECTIONS = 512, FILES_KEPT = 64 };
@@ -74,7 +74,7 @@ static assay_status add_key(header_list *l, const load_target *t, arena *a, assa
 
 static assay_status collect_headers(loading *l, assay_error *err)
 {
-    const load_options *o = &l->o->load;
+    const load_options *o = l->o;
     header_list list = {0};
     assay_status s = ASSAY_OK;
     for (uint32_t i = 0; s == ASSAY_OK && i < o->headers.n; i++)
@@ -96,7 +96,7 @@ static assay_status collect_headers(loading *l, assay_error *err)
 
 static assay_status read_bodies(loading *l, assay_error *err)
 {
-    const load_options *o = &l->o->load;
+    const load_options *o = l->o;
     load_plan *p = &l->plan;
     if (o->body.n && o->data.n)
         return err_fail(err, ASSAY_ERR_USAGE, "--body and --data exclude each other");
@@ -132,11 +132,9 @@ static assay_status choose_method(loading *l, assay_error *err)
 {
     load_plan *p = &l->plan;
     bool plain = p->protocol == &load_http_protocol;
-    if (l->o->load.method.n && !plain)
+    if (l->o->method.n && !plain)
         return err_fail(err, ASSAY_ERR_USAGE, "--method has no effect on %s", p->protocol->title);
-    p->method = l->o->load.method.n       ? l->o->load.method
-                : plain && !has_bodies(p) ? STR("GET")
-                                          : STR("POST");
+    p->method = l->o->method.n ? l->o->method : plain && !has_bodies(p) ? STR("GET") : STR("POST");
     return is_method(p->method)
                ? ASSAY_OK
                : err_fail(err, ASSAY_ERR_USAGE, "method must be capital letters, got '" STR_FMT "'",
@@ -147,7 +145,7 @@ static assay_status choose_method(loading *l, assay_error *err)
 
 static assay_status refuse_effectless(const loading *l, assay_error *err)
 {
-    const load_options *o = &l->o->load;
+    const load_options *o = l->o;
     const load_protocol *p = l->plan.protocol;
     const struct {
         bool given;
@@ -173,13 +171,13 @@ static assay_status refuse_effectless(const loading *l, assay_error *err)
             return err_fail(err, ASSAY_ERR_USAGE,
                             "--slo: %s is only of OpenAI endpoints, not of %s",
                             load_metric_words[o->slo.items[i].metric], p->title);
-    if (o->trace.n && (l->o->measure.rate > 0 || o->curve || o->warmup > 0))
+    if (o->trace.n && (l->o->rate > 0 || o->curve || o->warmup > 0))
         return err_fail(err, ASSAY_ERR_USAGE,
                         "--trace says when requests are sent; --%s does not apply",
                         o->curve        ? "curve"
                         : o->warmup > 0 ? "warmup"
                                         : "rate");
-    if (o->curve && (l->o->measure.rate > 0 || o->num_requests))
+    if (o->curve && (l->o->rate > 0 || o->num_requests))
         return err_fail(err, ASSAY_ERR_USAGE,
                         "--curve chooses rates and times; --%s does not apply",
                         o->num_requests ? "num-requests" : "rate");
@@ -191,9 +189,9 @@ static assay_status refuse_effectless(const loading *l, assay_error *err)
 static assay_status choose_connections(loading *l, assay_error *err)
 {
     struct rlimit files;
-    bool given = l->o->load.connections > 0;
-    bool closed = !(l->o->measure.rate > 0) && !l->o->load.curve && !l->o->load.trace.n;
-    uint32_t most = given || closed ? (uint32_t)l->o->measure.concurrency : OPEN_CONNECTIONS;
+    bool given = l->o->connections > 0;
+    bool closed = !(l->o->rate > 0) && !l->o->curve && !l->o->trace.n;
+    uint32_t most = given || closed ? (uint32_t)l->o->concurrency : OPEN_CONNECTIONS;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur != RLIM_INFINITY &&
         files.rlim_cur < (rlim_t)most + FILES_KEPT) {
         if (given)
@@ -211,7 +209,7 @@ static assay_status choose_connections(loading *l, assay_error *err)
 
 static assay_status choose_protocol(loading *l, assay_error *err)
 {
-    str name = l->o->load.protocol;
+    str name = l->o->protocol;
     load_plan *p = &l->plan;
     p->protocol = !name.n || str_is(name, "auto") ? load_protocol_of(p->target.path)
                                                   : load_protocol_find(name);
@@ -219,9 +217,9 @@ static assay_status choose_protocol(loading *l, assay_error *err)
                        : err_fail(err, ASSAY_ERR_USAGE, "no protocol '" STR_FMT "'", STR_ARG(name));
 }
 
-assay_status job_load_plan(loading *l, const char *url, assay_error *err)
+assay_status load_setup(loading *l, const char *url, assay_error *err)
 {
-    const load_options *o = &l->o->load;
+    const load_options *o = l->o;
     load_plan *p = &l->plan;
     *p = (load_plan){.arena = l->a,
                      .model = str_copy(l->a, o->model),
@@ -231,7 +229,7 @@ assay_status job_load_plan(loading *l, const char *url, assay_error *err)
                      .output = o->output.of,
                      .body_most = BODY_MOST,
                      .timeout_ns = (uint64_t)(o->timeout * 1e9),
-                     .seed = (uint64_t)l->o->model.seed};
+                     .seed = (uint64_t)l->o->seed};
     TRY(load_target_parse(str_of(url), l->a, &p->target, err));
     TRY(choose_protocol(l, err));
     p->stream = p->stream && p->protocol->tokens;

@@ -4,9 +4,8 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "jobs/load.h"
 #include "measure/load_curve.h"
-#include "measure/load_stats.h"
+#include "measure/load_endpoint.h"
 
 #define CURVE_DURATION_S 60.0
 #define STEPS_PLANNED    12   /* of the time there is */
@@ -98,11 +97,11 @@ static assay_status take_step(curving *c, double rate, bool *stop, assay_error *
                           .duration_ns = (uint64_t)(c->step_s * 1e9),
                           .drain_ns = (uint64_t)(c->step_s * 1e9)};
     TRY_MEMORY(r, err);
-    load_arrivals_begin(&q.arrivals, rate, l->o->load.arrivals == 0, l->plan.seed + c->search.n);
-    assay_status status = job_load_run(l, &q, &run, err);
+    load_arrivals_begin(&q.arrivals, rate, l->o->arrivals == 0, l->plan.seed + c->search.n);
+    assay_status status = load_run_hooked(l, &q, &run, err);
     load_steady steady = load_run_steady(run.items, run.n, c->step_s);
     const load_summary_request sum = {.run = &run,
-                                      .slo = &l->o->load.slo,
+                                      .slo = &l->o->slo,
                                       .tokens = l->plan.protocol->tokens,
                                       .open = true,
                                       .from_ns = (uint64_t)(steady.after_s * 1e9)};
@@ -132,9 +131,9 @@ static assay_status measure_light_load(curving *c, double *mean_s, bool *stop, a
                           .concurrency = 1,
                           .duration_ns = (uint64_t)(c->budget_s / STEPS_PLANNED / 2 * 1e9)};
     TRY_MEMORY(r, err);
-    assay_status s = job_load_run(l, &q, &run, err);
+    assay_status s = load_run_hooked(l, &q, &run, err);
     const load_summary_request sum = {
-        .run = &run, .slo = &l->o->load.slo, .tokens = l->plan.protocol->tokens};
+        .run = &run, .slo = &l->o->slo, .tokens = l->plan.protocol->tokens};
     if (s == ASSAY_OK)
         s = load_summarise(&sum, l->a, r, err);
     *stop = run.interrupted || !r->good;
@@ -162,17 +161,16 @@ static assay_status take_steps(curving *c, assay_error *err)
     return ASSAY_OK;
 }
 
-assay_status job_load_curve(loading *l, assay_error *err)
+assay_status load_steps_run(loading *l, assay_error *err)
 {
-    const assay_options *o = l->o;
+    const load_options *o = l->o;
     curving *c = ARENA_NEW(l->a, curving);
     double mean_s = 0;
     bool stop = false;
     TRY_MEMORY(c, err);
-    *c = (curving){.l = l,
-                   .budget_s = o->measure.duration > 0 ? o->measure.duration : CURVE_DURATION_S};
-    c->search.rates = o->load.rates.n ? o->load.rates.items : NULL;
-    c->search.n_rates = o->load.rates.n;
+    *c = (curving){.l = l, .budget_s = o->duration > 0 ? o->duration : CURVE_DURATION_S};
+    c->search.rates = o->rates.n ? o->rates.items : NULL;
+    c->search.n_rates = o->rates.n;
     l->planned_s = c->budget_s;
     l->what = "curve";
     c->step_s = c->budget_s / (c->search.rates ? c->search.n_rates : STEPS_PLANNED);
@@ -186,6 +184,6 @@ assay_status job_load_curve(loading *l, assay_error *err)
     load_search_finish(&c->search, &l->out->answer);
     l->out->curve = arena_copy(l->a, c->search.steps, sizeof *c->search.steps * c->search.n);
     l->out->n_curve = l->out->curve ? c->search.n : 0;
-    l->out->slo.present = l->out->slo.present && o->load.slo.n;
+    l->out->slo.present = l->out->slo.present && o->slo.n;
     return ASSAY_OK;
 }
