@@ -6,7 +6,7 @@
 static OPTION_SETTER(set_question)
 {
     (void)row;
-    return job_set_question(o, value, err);
+    return scaling_add_question(&o->scaling, o->arena, value, err);
 }
 
 static OPTION_SETTER(set_lens)

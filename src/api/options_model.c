@@ -49,7 +49,8 @@ static OPTION_SETTER(set_dim)
     int64_t v = 0, equals = last_of(value, '=');
     str size = {value.p + equals + 1, value.n - (uint32_t)(equals + 1)};
     if (equals > 0 && (memchr(size.p, '.', size.n) || memchr(size.p, ',', size.n)))
-        return job_set_range(o, (str){value.p, (uint32_t)equals}, size, err);
+        return scaling_add_range(&o->scaling, o->arena, (str){value.p, (uint32_t)equals}, size,
+                                 err);
     if (equals <= 0 || !option_whole_number(size, DIM_MAX, &v))
         return option_refuse(row, value, err, "NAME=N with a whole number, for example batch=8");
     infer_dim *d = VEC_PUSH(o->arena, &o->model.dims);

@@ -316,9 +316,8 @@ static assay_status submit_missing(const assay_result *plan, assay_store *db,
     if (s == ASSAY_OK)
         s = api_result_json(plan, 0, &document, err);
     to->plan_text = (str){document.p, (uint32_t)document.n};
-    to->measure = o ? &o->measure : NULL;
     if (s == ASSAY_OK)
-        s = sweep_submit(place, db->s, q->tasks, to, err);
+        s = sweep_submit(place, db->s, q->tasks, to, &o->measure, err);
     sbuf_free(&document);
     assay_options_free(o);
     return s;

@@ -10,9 +10,9 @@
 #include "analyze/map.h"
 #include "analyze/predict.h"
 #include "analyze/roofline_take.h"
+#include "device/fit_user.h"
 #include "device/machine.h"
 #include "jobs/batch.h"
-#include "jobs/fit_user.h"
 #include "jobs/hooks.h"
 #include "jobs/job.h"
 
@@ -417,8 +417,8 @@ static assay_status fit_measurements(mapping_job *j, runtime_table *runtimes, co
     if (m->devices->rows.n != 1)
         return err_fail(err, ASSAY_ERR_USAGE,
                         "--fit needs one device in --hardware: the one that was measured");
-    return job_fit_user(path.p, d, m->runtime ? m->runtime : runtime_default(d), runtimes, j->work,
-                        err);
+    return fit_user_rows(path.p, d, m->runtime ? m->runtime : runtime_default(d), runtimes, j->work,
+                         err);
 }
 
 static assay_status map_devices(mapping_job *j, profile *p, assay_error *err)

@@ -11,8 +11,8 @@
 #include "formats/tensor_file.h"
 #include "measure/load_endpoint.h"
 #include "profile/profile.h"
-#include "profile/scaling.h"
 #include "profile/verdicts.h"
+#include "study/scaling_options.h"
 #include "zoo/zoo.h"
 
 enum { JOB_SNAPSHOTS_MOST = 64 }; /* that --at may ask for */
@@ -33,14 +33,6 @@ typedef struct job_input { /* --input NAME=FILE, or assay_options_input() */
 typedef struct job_setting {
     str key, value;
 } job_setting;
-
-typedef struct job_range { /* --dim NAME=A..B, of scale */
-    str name;
-    int decimals;
-    int64_t from, to, step, count; /* in 10^-decimals; step and count 0: not given */
-    const int64_t *values;         /* one by one, ascending; or NULL */
-    uint32_t n_values;
-} job_range;
 
 /* Called by an analysis with its inferred and counted data, which is valid during the call. */
 typedef struct job_beside {
@@ -88,11 +80,6 @@ typedef struct fusion_options {
     bool wanted, against_engine;
     int strategy; /* fuse_strategy */
 } fusion_options;
-
-typedef struct scaling_options {
-    VEC(job_range) ranges;
-    VEC(scaling_question) questions;
-} scaling_options;
 
 typedef struct measure_options {
     VEC(int64_t) batch_sizes;
@@ -183,10 +170,5 @@ struct assay_options {
     view_options view;
     str command; /* for the result's context */
 };
-
-/* Sizes of scale: NAME=A..B, NAME=A..B..STEP, NAME=A..B:N, NAME=A,B,C (scaling_options.c). */
-assay_status job_set_range(assay_options *o, str name, str text, assay_error *err);
-/* A condition of --solve: "batch:memory<=24GB". */
-assay_status job_set_question(assay_options *o, str value, assay_error *err);
 
 #endif

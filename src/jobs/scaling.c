@@ -64,8 +64,8 @@ static assay_status evaluate(void *ctx, const int64_t *at, scaling_figures *out,
 
 /* ---- what was asked ---- */
 
-static assay_status add_axis(scaling_ask *a, const job_range *r, scale_work *s, scaling_request *q,
-                             assay_error *err)
+static assay_status add_axis(scaling_ask *a, const scaling_range *r, scale_work *s,
+                             scaling_request *q, assay_error *err)
 {
     assert(a && s->n_axes < SCALING_AXES);
     uint32_t k = s->n_axes;

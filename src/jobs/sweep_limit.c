@@ -14,7 +14,7 @@
 #include "device/devices.h"
 #include "jobs/sweep.h"
 #include "profile/mapping.h"
-#include "study/fleet.h"
+#include "study/sweep.h"
 
 enum { START_S = 60, ATTEMPTS = 3, LEAST_S = 300, RECORDS_MOST = 1000 };
 #define PREDICTED_MARGIN 4.0
@@ -102,35 +102,6 @@ double sweep_time_limit(assay_model *model, const sweep_model *counts, const swe
 
 /* ---- recorded ---- */
 
-static bool is_of_class(const history_record *r, str node_class)
-{
-    const uint32_t prefix = (uint32_t)strlen(FLEET_CLASS_PREFIX);
-    for (uint32_t i = 0; i < r->n_tags; i++) {
-        const str tag = r->tags[i];
-        if (str_starts(tag, FLEET_CLASS_PREFIX) &&
-            str_eq((str){tag.p + prefix, tag.n - prefix}, node_class))
-            return true;
-    }
-    return false;
-}
-
-/* The slowest mean of records of equal tasks, in seconds; 0: there is none. */
-static double recorded_run(const history_list *records, const sweep_task *t)
-{
-    double of_class = 0, of_all = 0;
-    for (uint32_t i = 0; i < records->n; i++) {
-        const history_record *r = &records->records[i];
-        double ms = r->figures[HISTORY_MEAN].v;
-        if (!(ms > 0) || r->batch != t->batch || !str_eq(r->precision, t->precision) ||
-            !str_eq(r->device, t->device))
-            continue;
-        of_all = fmax(of_all, ms / 1e3);
-        if (t->node_class.n && is_of_class(r, t->node_class))
-            of_class = fmax(of_class, ms / 1e3);
-    }
-    return of_class > 0 ? of_class : of_all;
-}
-
 assay_status sweep_limits(const sweep_submission *q, store *db, const measure_options *o,
                           double **out, assay_error *err)
 {
@@ -147,7 +118,7 @@ assay_status sweep_limits(const sweep_submission *q, store *db, const measure_op
             const sweep_task *t = &plan->tasks[i];
             if (!str_eq(t->model, plan->models[m].name))
                 continue;
-            double run_s = recorded_run(&records, t);
+            double run_s = sweep_recorded_run(&records, t);
             limits[i] = run_s > 0 ? limit_of(o, RECORDED_MARGIN * run_s) : t->time_limit_s;
         }
         arena_free(own);

@@ -114,11 +114,24 @@ static assay_status read_lists(planning *p)
 
 /* ---- models ---- */
 
+assay_status sweep_digest_model(const assay_model *m, const char *word, const profile *p,
+                                digest_hex out, assay_error *err)
+{
+    sbuf text = {0};
+    if (!m->row || file_stat(word).exists)
+        return digest_path(word, out, err);
+    sbuf_printf(&text, "built-in %s parameters %llu macs %llu flops %llu operators %llu\n",
+                m->row->name, (unsigned long long)p->total_parameters,
+                (unsigned long long)p->total_macs, (unsigned long long)p->total_flops,
+                (unsigned long long)p->total_operators);
+    return digest_text(&text, out, err);
+}
+
 static assay_status describe_model(planning *p, const char *word, sweep_model *out)
 {
     assay_model *m = NULL;
     assay_result *r = NULL;
-    sweep_hex hex;
+    digest_hex hex;
     TRY(job_model_open(word, &m, p->err));
     assay_status s = job_analyze(m, p->request->plain, &r, p->err);
     if (s == ASSAY_OK)
@@ -152,10 +165,10 @@ static assay_status describe_models(planning *p)
 
 /* A library that is built in is no file and has no digest. One that cannot be read is an error: a plan without the
  * digest would accept any build of the engine. */
-static assay_status digest_library(const char *library, sweep_hex out, assay_error *err)
+static assay_status digest_library(const char *library, digest_hex out, assay_error *err)
 {
     out[0] = '\0';
-    return *library && file_stat(library).exists ? sweep_digest_path(library, out, err) : ASSAY_OK;
+    return *library && file_stat(library).exists ? digest_path(library, out, err) : ASSAY_OK;
 }
 
 assay_status sweep_engine_here(const assay_options *options, sweep_engine *out, assay_error *err)
@@ -261,7 +274,7 @@ static assay_status make_tasks(planning *p, size_t n_models)
 
 static assay_status name_plan(planning *p)
 {
-    sweep_hex hex;
+    digest_hex hex;
     sweep_plan *plan = p->plan;
     TRY(sweep_digest_plan(plan, hex, p->err));
     plan->digest = str_copy(p->arena, str_of(hex));

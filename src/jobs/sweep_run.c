@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "device/node.h"
 #include "jobs/sweep.h"
 #include "study/sweep.h"
 
@@ -43,7 +44,7 @@ static assay_status check_engine(const running *r)
 static assay_status check_model(const running *r, const assay_model *m,
                                 const assay_result *measured)
 {
-    sweep_hex hex;
+    digest_hex hex;
     TRY(sweep_digest_model(m, r->model->name.p, measured->p, hex, r->err));
     return str_is(r->model->sha256, hex)
                ? ASSAY_OK
@@ -157,7 +158,7 @@ assay_status sweep_task_run(sweep_running *r)
     TRY(find_record(r));
     if (r->out->known)
         return ASSAY_OK;
-    sweep_machine_name(r->out->machine);
+    node_name(r->out->machine);
     TRY(check_engine(r));
     return measure_task(r);
 }

@@ -96,7 +96,7 @@ assay_status sweep_put_missing(const sweep_plan *plan, store *db, arena *a, sbuf
 }
 
 assay_status sweep_submit(const sweep_place *place, store *db, const char *list,
-                          sweep_submission *q, assay_error *err)
+                          sweep_submission *q, const measure_options *o, assay_error *err)
 {
     sweep_status status;
     /* Of Kubernetes, a manifest may be wanted where there is no cluster to ask. */
@@ -105,7 +105,7 @@ assay_status sweep_submit(const sweep_place *place, store *db, const char *list,
     TRY(tasks_missing(&status, list, q->arena, &q->tasks, err));
     if (q->tasks.n) {
         double *limits;
-        TRY(sweep_limits(q, db, q->measure, &limits, err));
+        TRY(sweep_limits(q, db, o, &limits, err));
         q->limits_s = limits;
         return place->submit(q, err);
     }

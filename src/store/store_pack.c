@@ -4,17 +4,14 @@
 #include <stdlib.h>
 #include <zlib.h>
 
+#include "base/digest.h"
 #include "base/memory.h"
 #include "base/redact.h"
-#include "base/sha256.h"
 #include "store/store_impl.h"
 
 void store_digest(str document, char hex[65])
 {
-    sha256 h;
-    sha256_begin(&h);
-    sha256_add(&h, document.p, document.n);
-    sha256_end(&h, hex);
+    digest_bytes(document.p, document.n, hex);
 }
 
 static bool is_blank(char c)

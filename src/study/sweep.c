@@ -1,6 +1,7 @@
 /* See sweep.h: rows, cells, best and Pareto front. Machines are in sweep_machines.c. */
 
 #include "base/num.h"
+#include "study/fleet.h"
 #include "study/sweep_impl.h"
 
 /* ---- tasks and records ---- */
@@ -241,4 +242,34 @@ assay_status sweep_report_make(const sweep_plan *plan, const history_list *recor
     choose_best(plan, r, cells, best);
     TRY(sweep_compare_machines(r, work, a, err));
     return arena_failed(a) ? err_no_memory(err) : ASSAY_OK;
+}
+
+/* ---- times of a run ---- */
+
+static bool is_of_class(const history_record *r, str node_class)
+{
+    const uint32_t prefix = (uint32_t)strlen(FLEET_CLASS_PREFIX);
+    for (uint32_t i = 0; i < r->n_tags; i++) {
+        const str tag = r->tags[i];
+        if (str_starts(tag, FLEET_CLASS_PREFIX) &&
+            str_eq((str){tag.p + prefix, tag.n - prefix}, node_class))
+            return true;
+    }
+    return false;
+}
+
+double sweep_recorded_run(const history_list *records, const sweep_task *t)
+{
+    double of_class = 0, of_all = 0;
+    for (uint32_t i = 0; i < records->n; i++) {
+        const history_record *r = &records->records[i];
+        double ms = r->figures[HISTORY_MEAN].v;
+        if (!(ms > 0) || r->batch != t->batch || !str_eq(r->precision, t->precision) ||
+            !str_eq(r->device, t->device))
+            continue;
+        of_all = fmax(of_all, ms / 1e3);
+        if (t->node_class.n && is_of_class(r, t->node_class))
+            of_class = fmax(of_class, ms / 1e3);
+    }
+    return of_class > 0 ? of_class : of_all;
 }

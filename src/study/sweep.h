@@ -30,4 +30,7 @@ bool sweep_is_noisy(const history_record *r);
 /* The end at the pace of the records so far; INT64_MIN: not known. */
 int64_t sweep_expected_end(const history_list *records, uint32_t left, int64_t now_s);
 
+/* The slowest mean of records of equal tasks, in seconds, of the task's node class if there are any; 0: there is none. */
+double sweep_recorded_run(const history_list *records, const sweep_task *t);
+
 #endif

@@ -1,5 +1,5 @@
 /* Parses ranges of sizes and the conditions of --solve. */
-#include "jobs/options.h"
+#include "study/scaling_options.h"
 
 #include <stdlib.h>
 
@@ -74,7 +74,7 @@ static int compare_values(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static bool read_list(numbers *l, str text, job_range *r, arena *a)
+static bool read_list(numbers *l, str text, scaling_range *r, arena *a)
 {
     for (bool more = true; more;) {
         uint32_t at = find_mark(text, ",");
@@ -96,7 +96,7 @@ static bool read_list(numbers *l, str text, job_range *r, arena *a)
     return true;
 }
 
-static bool read_range(numbers *l, str text, job_range *r)
+static bool read_range(numbers *l, str text, scaling_range *r)
 {
     str rest = text, from = cut_at(&rest, find_mark(rest, ".."), 2);
     int none;
@@ -117,16 +117,16 @@ static bool read_range(numbers *l, str text, job_range *r)
     return r->from <= r->to && !(stepped && r->step < 1);
 }
 
-assay_status job_set_range(assay_options *o, str name, str text, assay_error *err)
+assay_status scaling_add_range(scaling_options *o, arena *a, str name, str text, assay_error *err)
 {
-    job_range r = {.name = str_copy(o->arena, name)};
+    scaling_range r = {.name = str_copy(a, name)};
     numbers *l = memory_zeroed(1, sizeof *l);
     if (!l || !r.name.p) {
         free(l);
         return err_no_memory(err);
     }
     bool good = find_mark(text, "..") < text.n ? read_range(l, text, &r)
-                                               : read_list(l, text, &r, o->arena);
+                                               : read_list(l, text, &r, a);
     r.decimals = l->most;
     free(l);
     if (!good || r.from < 1 || r.to > VALUE_MAX)
@@ -135,9 +135,9 @@ assay_status job_set_range(assay_options *o, str name, str text, assay_error *er
             "dim must be NAME=N, or for scale NAME=A..B, A..B..STEP, A..B:COUNT or A,B,C "
             "with numbers of at least 1 (0.0001) and A below B, not '" STR_FMT "'",
             STR_ARG(text));
-    if (o->scaling.ranges.n == SCALING_AXES)
+    if (o->ranges.n == SCALING_AXES)
         return err_fail(err, ASSAY_ERR_USAGE, "at most %d sizes can be varied", SCALING_AXES);
-    return VEC_ADD(o->arena, &o->scaling.ranges, r) ? ASSAY_OK : err_no_memory(err);
+    return VEC_ADD(a, &o->ranges, r) ? ASSAY_OK : err_no_memory(err);
 }
 
 /* ---- questions ---- */
@@ -168,9 +168,9 @@ static bool read_question(str text, scaling_question *q)
     return false;
 }
 
-assay_status job_set_question(assay_options *o, str value, assay_error *err)
+assay_status scaling_add_question(scaling_options *o, arena *a, str value, assay_error *err)
 {
-    scaling_question q = {.text = str_copy(o->arena, value)};
+    scaling_question q = {.text = str_copy(a, value)};
     TRY_MEMORY(q.text.p, err);
     if (!read_question(q.text, &q))
         return err_fail(
@@ -180,8 +180,8 @@ assay_status job_set_question(assay_options *o, str value, assay_error *err)
             "activations, memory or training, for example batch:memory<=24GB or macs<=100G, not "
             "'" STR_FMT "'",
             STR_ARG(value));
-    if (o->scaling.questions.n == SCALING_QUESTIONS)
+    if (o->questions.n == SCALING_QUESTIONS)
         return err_fail(err, ASSAY_ERR_USAGE, "at most %d questions are supported",
                         SCALING_QUESTIONS);
-    return VEC_ADD(o->arena, &o->scaling.questions, q) ? ASSAY_OK : err_no_memory(err);
+    return VEC_ADD(a, &o->questions, q) ? ASSAY_OK : err_no_memory(err);
 }

@@ -7,10 +7,11 @@
  */
 #include <stdlib.h>
 
+#include "base/process.h"
 #include "base/vec.h"
-#include "jobs/sweep.h"
+#include "cluster/cluster.h"
 
-enum { CHUNK = 1000, ARGUMENTS = 20 };
+enum { CHUNK = 1000, ARGUMENTS = 20, SQUEUE_MS = 10000 };
 
 /* ---- submitting ---- */
 
@@ -171,6 +172,25 @@ static assay_status slurm_cancel(const sweep_plan *plan, sbuf *said, assay_error
     assay_status s = argv[1] ? sweep_call(argv, said, err) : err_no_memory(err);
     arena_free(a);
     return s;
+}
+
+/* ---- the node ---- */
+
+void sweep_other_jobs(sbuf *why)
+{
+    const char *own = getenv("SLURM_JOB_ID"), *node = getenv("SLURMD_NODENAME");
+    process_result r = {0};
+    unsigned others = 0;
+    if (!own || !node)
+        return;
+    const char *const argv[] = {"squeue", "-h", "-t", "R", "-w", node, "-o", "%A", NULL};
+    bool answered = process_run(argv, SQUEUE_MS, 1 << 16, &r, NULL) == ASSAY_OK && r.code == 0;
+    str rest = {r.out.p, (uint32_t)r.out.n}, line;
+    while (answered && rest.n && str_split(&rest, '\n', &line))
+        others += str_trim(line).n && !str_is(str_trim(line), own);
+    sbuf_free(&r.out);
+    if (others)
+        sbuf_printf(why, "%u other job%s of Slurm ran on %s", others, others == 1 ? "" : "s", node);
 }
 
 const sweep_place sweep_place_slurm = {"slurm", slurm_submit, slurm_states, slurm_cancel};

@@ -3,10 +3,11 @@
  * A request is a JSON object: "models" (a list of names), and options of assay_sweep_plan() with '_' for '-'; a list of
  * values is the same as a text with commas. Keys that are neither are refused.
  */
+#include "study/sweep_request.h"
+
 #include "base/file.h"
 #include "base/json_tree.h"
 #include "base/vec.h"
-#include "jobs/sweep.h"
 
 const char *const sweep_settings[] = {"num-runs",  "warmup-runs", "duration",     "concurrency",
                                       "opt-level", "no-spin",     "memory-limit", "seed",
@@ -122,6 +123,15 @@ assay_status sweep_request_read(str text, const char *path, arena *a, sweep_file
 
 /* ---- the plan ---- */
 
+assay_status sweep_digest_plan(const sweep_plan *plan, digest_hex out, assay_error *err)
+{
+    sweep_plan bare = *plan;
+    sbuf text = {0};
+    bare.id = bare.digest = (str){"", 0};
+    result_write(&sweep_kind, &bare, 0, &text);
+    return digest_text(&text, out, err);
+}
+
 static assay_status check_tasks(const sweep_plan *plan, const char *path, assay_error *err)
 {
     bool good = plan->n_tasks > 0 && plan->n_tasks <= SWEEP_TASKS;
@@ -135,7 +145,7 @@ static assay_status check_tasks(const sweep_plan *plan, const char *path, assay_
 
 assay_status sweep_plan_check(const sweep_plan *plan, const char *path, assay_error *err)
 {
-    sweep_hex hex;
+    digest_hex hex;
     TRY(check_tasks(plan, path, err));
     TRY(sweep_digest_plan(plan, hex, err));
     return str_is(plan->digest, hex)

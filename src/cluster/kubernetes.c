@@ -14,7 +14,7 @@
 #include "base/json_write.h"
 #include "base/num.h"
 #include "base/process.h"
-#include "jobs/sweep.h"
+#include "cluster/cluster.h"
 
 enum { CONTEXT_MS = 20000 };
 #define LABEL           "assay/sweep"
@@ -388,7 +388,7 @@ static assay_status kubernetes_states(const sweep_plan *plan, sweep_progress *ta
 
 static assay_status kubernetes_cancel(const sweep_plan *plan, sbuf *said, assay_error *err)
 {
-    char selector[SWEEP_MACHINE];
+    char selector[200];
     snprintf(selector, sizeof selector, LABEL "=" STR_FMT, STR_ARG(plan->id));
     const char *const argv[] = {"kubectl", "delete", "jobs,configmaps", "-l", selector, NULL};
     return sweep_call(argv, said, err);

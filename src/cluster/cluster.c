@@ -5,7 +5,7 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "base/vec.h"
-#include "jobs/sweep.h"
+#include "cluster/cluster.h"
 
 enum { CALL_MS = 60000 };
 #define CALL_BYTES ((size_t)64 << 20)

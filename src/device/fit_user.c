@@ -14,7 +14,7 @@
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/num.h"
-#include "jobs/fit_user.h"
+#include "device/fit_user.h"
 
 enum { COLUMNS = 16, SIZES = 8, ROWS_MAX = 100000, ROWS_LEAST = 4, ROWS_FOR_INTERVAL = 20 };
 #define FILE_BYTES_MAX ((uint64_t)16 << 20)
@@ -213,8 +213,8 @@ static assay_status fit_rows(const user_fit *f, runtime_row *row, assay_error *e
     return ASSAY_OK;
 }
 
-assay_status job_fit_user(const char *path, const device *d, const runtime *r, runtime_table *t,
-                          arena *a, assay_error *err)
+assay_status fit_user_rows(const char *path, const device *d, const runtime *r, runtime_table *t,
+                           arena *a, assay_error *err)
 {
     char buf[FILE_SHOWN];
     user_fit f = {.shown = file_shown(path, buf), .d = d, .arena = a};
