@@ -156,7 +156,9 @@ static bool find_layout(const axis_input *in, int batch, image_axes *out)
             *out = axes_of(&layouts[i], true);
             return true;
         }
-        first = first ? first : &layouts[i];
+        /* Channels that are known tell the layout, however many they are. */
+        if (!first || (in->dims[first->channels] < 0 && in->dims[layouts[i].channels] >= 0))
+            first = &layouts[i];
     }
     if (!first || first->rank == 3)
         return false;

@@ -94,11 +94,11 @@ typedef struct infer_result {
     bool resized; /* an option replaced a size that the file fixes: its declared shapes are stale */
     bool assumed_inputs; /* a symbolic input dimension took a default */
     arena *arena;
-    op_env env;             /* what cost rules may ask: contents only */
-    VEC(infer_dim) symbols; /* what each symbolic dimension was set to */
-    map symbol_at;          /* its place there */
-    const ir_id *needed_by; /* [n_values] see infer_inputs.c; NULL until somebody asks */
-    ir_dtype native;        /* what infer_as_native() made of float32, or IR_UNDEFINED */
+    op_env env;                     /* what cost rules may ask: contents only */
+    VEC(infer_dim) symbols;         /* what each symbolic dimension was set to */
+    map symbol_at;                  /* its place there */
+    const struct infer_need *needs; /* [n_values] see infer_needs.h; NULL until somebody asks */
+    ir_dtype native;                /* what infer_as_native() made of float32, or IR_UNDEFINED */
 } infer_result;
 
 /* ASSAY_ERR_UNSUPPORTED for shapes that contradict; opt may be NULL. */

@@ -7,7 +7,7 @@
  */
 
 #include "analyze/axis_roles.h"
-#include "analyze/infer.h"
+#include "analyze/infer_needs.h"
 #include "base/text.h"
 
 /* ---- symbols ---- */
@@ -110,32 +110,12 @@ static int64_t covered(const infer_result *r)
 
 /* ---- what the consumer demands ---- */
 
-/* Notes for every value the first node of the main graph whose weight tells what the value must be. */
-static const ir_id *readers_with_needs(infer_result *r)
-{
-    const ir_graph *g = ir_graph_at(r->model, 0);
-    if (r->needed_by)
-        return r->needed_by;
-    ir_id *by = ARENA_ARRAY(r->arena, ir_id, r->model->values.n + 1);
-    for (ir_id id = 0; by && id < r->model->values.n; id++)
-        by[id] = IR_NONE;
-    for (uint32_t k = g->nodes.n; by && k-- > 0;) {
-        const ir_node *n = ir_node_at(r->model, g->nodes.items[k]);
-        const op_row *row = r->rows[g->nodes.items[k]];
-        if (row && row->needs && n->n_inputs > 1 && n->inputs[0] != IR_NONE &&
-            n->inputs[1] != IR_NONE && ir_value_at(r->model, n->inputs[1])->constant)
-            by[n->inputs[0]] = g->nodes.items[k];
-    }
-    return r->needed_by = by;
-}
-
 static bool needed(infer_result *r, ir_id id, op_need *need)
 {
-    const ir_id *by = readers_with_needs(r);
-    if (!by || by[id] == IR_NONE)
+    const infer_need *needs = infer_needs(r);
+    if (!needs || !needs[id].strength)
         return false;
-    const ir_node *n = ir_node_at(r->model, by[id]);
-    *need = r->rows[by[id]]->needs(n, ir_value_at(r->model, n->inputs[1])->constant);
+    *need = needs[id].need;
     return true;
 }
 
@@ -148,10 +128,13 @@ static int64_t demanded(infer_result *r, ir_id id, int rank, int axis)
     return axis == (need.axis < 0 ? rank + need.axis : need.axis) ? need.size : -1;
 }
 
+/* A switch is one number. */
 static int demanded_rank(infer_result *r, ir_id id)
 {
     op_need need;
-    return needed(r, id, &need) ? need.rank : -1;
+    if (needed(r, id, &need))
+        return need.rank;
+    return ir_value_at(r->model, id)->declared.dtype == IR_BOOL ? 0 : -1;
 }
 
 /* ---- one input ---- */
@@ -200,9 +183,9 @@ static axis_role role_of(const infer_result *r, const ir_value *v, int rank, int
 }
 
 /* A size that the trial chose, that the cache and the new tokens give, or that is usual for its role. */
-static int64_t free_dim(infer_result *r, ir_id id, int rank, int axis)
+static int64_t free_dim(infer_result *r, ir_id id, const ir_value *v, int axis)
 {
-    const ir_value *v = ir_value_at(r->model, id);
+    int rank = v->declared.rank;
     str symbol = v->declared.dims ? v->declared.dims[axis].symbol : (str){0};
     infer_free f = {.input = id, .axis = axis, .symbol = symbol};
     axis_role role = role_of(r, v, rank, axis, symbol);
@@ -272,11 +255,26 @@ static assay_status shape_given(infer_result *r, uint32_t input, const infer_sha
     return ASSAY_OK;
 }
 
+/* The value with the shape that it has as far as the file and its readers tell. False: out of memory. */
+static bool seen_shape(infer_result *r, ir_id id, int rank, ir_value *seen)
+{
+    ir_dim *dims = ARENA_ARRAY(r->arena, ir_dim, (size_t)rank + 1);
+    for (int d = 0; dims && d < rank; d++) {
+        dims[d] = seen->declared.dims ? seen->declared.dims[d] : (ir_dim){.value = -1};
+        if (dims[d].value < 0)
+            dims[d].value = demanded(r, id, rank, d);
+    }
+    seen->declared.rank = rank;
+    seen->declared.dims = dims;
+    return dims != NULL;
+}
+
 static assay_status shape_declared(infer_result *r, uint32_t input, const infer_options *opt,
                                    assay_error *err)
 {
     ir_id id = ir_graph_at(r->model, 0)->inputs.items[input];
     const ir_value *v = ir_value_at(r->model, id);
+    ir_value seen = *v;
     int rank = v->declared.rank >= 0 ? v->declared.rank : demanded_rank(r, id);
     op_info *x = &r->info[id];
     if (rank < 0) {
@@ -285,8 +283,12 @@ static assay_status shape_declared(infer_result *r, uint32_t input, const infer_
                   "An input has no declared shape. Layers that depend on it are not counted.");
         return ASSAY_OK;
     }
+    if (v->declared.rank < 0 && rank == 0)
+        notes_add(&r->notes, "assumed-rank", v->name,
+                  "Set its shape with --input-shape NAME:d0,d1,...",
+                  "An input has no declared shape. A scalar is assumed, as its readers need one.");
     int64_t *dims = ARENA_ARRAY(r->arena, int64_t, (size_t)rank + 1);
-    TRY_MEMORY(dims, err);
+    TRY_MEMORY(dims && seen_shape(r, id, rank, &seen), err);
     int batch_axis = takes_batch(opt, input, rank);
     for (int d = 0; d < rank; d++) {
         const ir_dim *declared = v->declared.dims ? &v->declared.dims[d] : NULL;
@@ -299,9 +301,9 @@ static assay_status shape_declared(infer_result *r, uint32_t input, const infer_
         if (dims[d] < 0 && declared)
             dims[d] = symbol_value(r, declared->symbol, &assumed);
         if (dims[d] < 0)
-            dims[d] = demanded(r, id, rank, d);
+            dims[d] = seen.declared.dims[d].value;
         if (dims[d] < 0) {
-            dims[d] = free_dim(r, id, rank, d);
+            dims[d] = free_dim(r, id, &seen, d);
             assumed = true;
         }
         if (declared)

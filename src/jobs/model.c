@@ -57,20 +57,17 @@ static assay_status read_path(const char *path, ir_model **ir, assay_error *err)
     const onnx_read_options opt = {.memory_limit = JOB_MODEL_BYTES};
     file_info info = file_stat(path);
     char inner[FORMAT_PATH];
-    bool folder = info.is_dir && format_inside(path, inner, sizeof inner);
-    TRY(format_of_file(folder ? inner : path, &f, err));
-    if (folder)
-        return format_read(f, inner, JOB_MODEL_BYTES, ir, err);
-    if (info.is_dir && f && f->reader == FORMAT_NOT_READ)
-        return format_refuse(f, path, err);
-    if (info.exists && info.is_dir)
-        return stored_refuse_folder(path, err);
+    bool inside = info.is_dir && format_inside(path, inner, sizeof inner);
+    const char *file = inside ? inner : path;
+    TRY(format_of_file(file, &f, err));
     if (info.exists && f && f->reader == FORMAT_NOT_READ)
-        return format_refuse(f, path, err);
+        return format_refuse(f, file, err);
+    if (info.is_dir && !inside)
+        return stored_refuse_folder(path, err);
     if (info.exists && f && f->reader == FORMAT_FOREIGN)
-        return format_read(f, path, JOB_MODEL_BYTES, ir, err);
+        return format_read(f, file, JOB_MODEL_BYTES, ir, err);
     /* Unrecognised files are read as ONNX; the reader reports an error if they are not. */
-    return onnx_read_file(path, &opt, ir, err);
+    return onnx_read_file(file, &opt, ir, err);
 }
 
 /* Takes nothing: the row is constant. */

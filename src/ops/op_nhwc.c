@@ -115,6 +115,27 @@ static uint64_t kernel_cells(const op_ctx *c, uint64_t *out, uint64_t *in)
     return n < 0 ? 0 : (uint64_t)n;
 }
 
+/* op_row.needs: the kernel's letters say where its input channels are. */
+static op_need need_kernel(const ir_node *n, const ir_tensor *weight)
+{
+    str letters = ir_attr_str(n, "kernel_layout", "HWIO");
+    op_need need = {.rank = weight->rank, .axis = -1, .size = -1};
+    if (weight->rank != (int)letters.n)
+        return (op_need){.rank = -1};
+    for (uint32_t i = 0; i < letters.n; i++)
+        if (letters.p[i] == 'I')
+            need.size = weight->dims[i];
+    return need;
+}
+
+/* Of a matrix [outputs, inputs]. */
+static op_need need_linear(const ir_node *n, const ir_tensor *weight)
+{
+    (void)n;
+    return (op_need){
+        .rank = 2, .any_rank = true, .axis = -1, .size = weight->rank == 2 ? weight->dims[1] : -1};
+}
+
 static void add_bias(const op_ctx *c, op_cost *k)
 {
     if (op_has(c, B))
@@ -232,15 +253,16 @@ static void l2_pool_cost(const op_ctx *c, op_cost *k)
 static const op_row rows[] = {
     {NHWC("Conv", "conv#d", "N*out*M*(C/group)*kernel MACs; 1 add per output with bias", conv_infer,
           conv_cost),
-     OP_SLOTS(2, 3, 1, 1), .batch_axis = op_batch_first, .weights = 1 << W | 1 << B, LEARNS},
+     OP_SLOTS(2, 3, 1, 1), .batch_axis = op_batch_first, .weights = 1 << W | 1 << B,
+     .needs = need_kernel, LEARNS},
     {NHWC("ConvTranspose", "convtranspose#d",
           "N*C*in*M*kernel MACs (over input positions); 1 add per output with bias",
           transposed_infer, transposed_cost),
      OP_SLOTS(2, 4, 1, 1), .batch_axis = op_batch_first, .weights = 1 << W | 1 << B,
-     .aux = 1 << OUT_SHAPE, LEARNS},
+     .aux = 1 << OUT_SHAPE, .needs = need_kernel, LEARNS},
     {NHWC("FullyConnected", "linear", "elements of x * outputs MACs; 1 add per output with bias",
           linear_infer, linear_cost),
-     OP_SLOTS(2, 3, 1, 1), .weights = 1 << W | 1 << B, LEARNS},
+     OP_SLOTS(2, 3, 1, 1), .weights = 1 << W | 1 << B, .needs = need_linear, LEARNS},
     {NHWC("MaxPool", "maxpool", "kernel cmp per output", pool_infer, max_pool_cost), POOLS,
      .saves = OP_SAVE_INPUTS},
     {NHWC("AveragePool", "avgpool", "per output: kernel add + 1 div", pool_infer,

@@ -115,17 +115,26 @@ static void pad_window(const ir_node *n, window *w)
     }
 }
 
+/* What is cut off at the begin of an axis of a transposed one. */
+static int64_t cut_begin(const ir_node *n, int d, int64_t all)
+{
+    const ir_attr *pads = ir_attr_find(n, "pads");
+    if (pads && pads->kind == IR_ATTR_INTS && d < (int)pads->n)
+        return pads->v.ints[d];
+    return str_is(ir_attr_str(n, "auto_pad", ""), "SAME_UPPER") && all > 0 ? all / 2 : 0;
+}
+
 /* The same seen from the output of a transposed one; what its size has beyond that is output padding. */
 static void pad_transposed(const ir_node *n, window *w)
 {
-    bool same = str_is(ir_attr_str(n, "auto_pad", ""), "SAME_UPPER");
     for (int d = 0; d < w->n; d++) {
         int64_t reach = (w->kernel[d] - 1) * w->dilation[d] + 1;
         int64_t full = (w->in[d + 1] - 1) * w->stride[d] + reach;
         int64_t all = full - w->out[d + 1];
-        w->pads[d] = all > 0 ? (same ? all / 2 : 0) : 0;
-        w->pads[d + w->n] = all > 0 ? all - w->pads[d] : 0;
-        w->extra[d] = all < 0 ? -all : 0;
+        w->pads[d] = cut_begin(n, d, all);
+        int64_t end = all - w->pads[d];
+        w->pads[d + w->n] = end > 0 ? end : 0;
+        w->extra[d] = end < 0 ? -end : 0;
     }
 }
 

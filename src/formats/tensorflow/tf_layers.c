@@ -182,14 +182,46 @@ bool tf_bias_add(tf_op *o)
 
 /* ---- normalisation ---- */
 
-/* in: x, scale, offset, mean, variance. In training, mean and variance are those of the batch. */
+/* Mean and variance are those of the batch: over all axes but the channels. */
+static bool normalize_batch(tf_op *o, double epsilon)
+{
+    int n = spatial_axes(o);
+    bool first = channels_first(o);
+    int64_t axes[LAYER_LIST], shape[LAYER_LIST];
+    for (int d = 0, k = 0; d < n + 2; d++) {
+        shape[d] = d == (first ? 1 : n + 1) ? -1 : 1;
+        if (shape[d] == 1)
+            axes[k++] = d;
+    }
+    const ir_attr_spec mean[] = {IR_SPEC_INTS("axes", n + 1, axes), IR_SPEC_INT("keepdims", 1),
+                                 LAYER_END};
+    ir_id m = layer_step(&o->l, "ReduceMean", o->in, 1, mean);
+    ir_id d = layer_step(&o->l, "Sub", (ir_id[]){o->in[0], m}, 2, NULL);
+    ir_id square = layer_step(&o->l, "Mul", (ir_id[]){d, d}, 2, NULL);
+    ir_id v = layer_step(&o->l, "ReduceMean", &square, 1, mean);
+    ir_id e = layer_number(&o->l, "epsilon", IR_FLOAT32, epsilon);
+    ir_id sum = layer_step(&o->l, "Add", (ir_id[]){v, e}, 2, NULL);
+    ir_id root = layer_step(&o->l, "Sqrt", &sum, 1, NULL);
+    ir_id unit = layer_step(&o->l, "Div", (ir_id[]){d, root}, 2, NULL);
+    ir_id scale = first ? layer_step_reshape(&o->l, o->in[1], shape, n + 2) : o->in[1];
+    ir_id shift = first ? layer_step_reshape(&o->l, o->in[2], shape, n + 2) : o->in[2];
+    ir_id scaled = layer_step(&o->l, "Mul", (ir_id[]){unit, scale}, 2, NULL);
+    return made(layer_node_of(&o->l, NULL, "Add", (ir_id[]){scaled, shift}, 2, NULL, 1));
+}
+
+/* in: x, scale, offset, mean, variance; out: y, mean, variance, and others that only training reads. */
 bool tf_batch_norm(tf_op *o)
 {
-    const ir_attr_spec attrs[] = {IR_SPEC_FLOAT("epsilon", tf_float(o, "epsilon", 1e-4)),
-                                  LAYER_END};
+    double epsilon = tf_float(o, "epsilon", 1e-4);
+    const ir_attr_spec attrs[] = {IR_SPEC_FLOAT("epsilon", epsilon), LAYER_END};
     const char *domain = channels_first(o) ? NULL : FOREIGN_NHWC;
-    if (tf_bool(o, "is_training", true) || o->l.n_in != 5)
+    bool training = tf_bool(o, "is_training", true);
+    if (o->l.n_in != 5 || (training && (o->l.n_out > 1 || tf_dtype(o, "T") != IR_FLOAT32)))
         return false;
+    if (training)
+        return normalize_batch(o, epsilon);
+    for (uint32_t i = 1; i < o->l.n_out && i < 3; i++)
+        tf_stand(o, i, o->in[i + 2]);
     return made(layer_node_of(&o->l, domain, "BatchNormalization", o->in, 5, attrs, 1));
 }
 

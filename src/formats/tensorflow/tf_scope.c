@@ -130,11 +130,24 @@ static tf_ref return_of(tf_scope *inner, tf_ref call)
     return (tf_ref){inner, inner->g->ret[call.out].node, inner->g->ret[call.out].out};
 }
 
+/* The function that a node calls: by its attribute, or by its operator, as in TensorFlow 1; empty: none. */
+static str callee_of(tf_reader *r, const tf_node *n)
+{
+    if (n->row)
+        return n->row->pass == TF_CALL ? tf_function_name(r, n, "f") : (str){0};
+    return map_get(&r->by_function, n->op) == MAP_NONE ? (str){0} : n->op;
+}
+
 /* One step; the same reference: it stands for itself. */
 static tf_ref step_from(tf_reader *r, tf_ref ref)
 {
     const tf_node *n = &ref.s->g->nodes.items[ref.node];
     tf_scope *s = ref.s, *inner;
+    str callee = callee_of(r, n);
+    if (callee.n) {
+        inner = tf_call_scope(r, ref, callee, 0);
+        return inner ? return_of(inner, ref) : ref;
+    }
     switch (n->row ? n->row->pass : TF_MAKES) {
     case TF_FIRST:
     case TF_SWITCH:
@@ -150,9 +163,6 @@ static tf_ref step_from(tf_reader *r, tf_ref ref)
         tf_ref alive = ref.out == 0 ? tf_alive(r, ref) : (tf_ref){.s = NULL};
         return alive.s ? alive : ref;
     }
-    case TF_CALL:
-        inner = tf_call_scope(r, ref, tf_function_name(r, n, "f"), 0);
-        return inner ? return_of(inner, ref) : ref;
     case TF_CHOICE:
         inner = chosen_branch(r, ref);
         return inner ? return_of(inner, ref) : ref;

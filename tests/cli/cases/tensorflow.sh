@@ -15,3 +15,6 @@ printf 'node { name: "x" }' > x.pbtxt
 "$ASSAY" x.pbtxt || echo "exit $?"
 printf 'nothing of this kind' > y.pb
 "$ASSAY" y.pb || echo "exit $?"
+mkdir pointer
+printf 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n' > pointer/saved_model.pb
+"$ASSAY" pointer || echo "exit $?"

@@ -365,6 +365,46 @@ static void an_input_that_nobody_reads_counts_too(void **state)
     net_close(&n);
 }
 
+/* The weight of the convolution, seen through a Transpose, tells rank and channels of the input before a sum. */
+static void a_missing_rank_follows_from_the_readers(void **state)
+{
+    (void)state;
+    net n = net_open(17);
+    ir_id x = net_input(&n, 0, "x", IR_FLOAT32, -1, NULL);
+    ir_id mean = net_weight(&n, 0, DIMS(1));
+    ir_id weight = net_weight(&n, 0, DIMS(3, 3, 5, 4));
+    weight = net_op(&n, 0, "Transpose", IDS(weight), ATTRS(at_ints("perm", DIMS(3, 2, 0, 1))));
+    ir_id y = net_op(&n, 0, "Sub", IDS(x, mean), NO_ATTRS);
+    y = net_op(&n, 0, "Relu", IDS(y), NO_ATTRS);
+    y = net_op(&n, 0, "Conv", IDS(y, weight), NO_ATTRS);
+    net_outputs(&n, 0, IDS(y));
+    net_infer(&n);
+    net_is(&n, x, IR_FLOAT32, DIMS(1, 5, 224, 224));
+    assert_true(n.r->assumed_inputs);
+    net_close(&n);
+}
+
+/* The end of a Slice is a list: what becomes its one number is a scalar. */
+static void a_number_of_a_list_is_a_scalar(void **state)
+{
+    (void)state;
+    net n = net_open(17);
+    ir_id x = net_input(&n, 0, "x", IR_FLOAT32, DIMS(8, 4));
+    ir_id length = net_input(&n, 0, "length", IR_INT64, -1, NULL);
+    ir_id flag = net_input(&n, 0, "flag", IR_BOOL, -1, NULL);
+    ir_id zero = net_ints(&n, 0, IR_INT64, DIMS(1), (const int64_t[]){0});
+    ir_id one = net_ints(&n, 0, IR_INT64, 0, NULL, (const int64_t[]){1});
+    ir_id end = net_op(&n, 0, "Add", IDS(length, one), NO_ATTRS);
+    end = net_op(&n, 0, "Unsqueeze", IDS(end, zero), NO_ATTRS);
+    ir_id y = net_op(&n, 0, "Slice", IDS(x, zero, end), NO_ATTRS);
+    net_outputs(&n, 0, IDS(y, flag));
+    net_infer(&n);
+    net_is(&n, length, IR_INT64, 0, NULL);
+    net_is(&n, flag, IR_BOOL, 0, NULL);
+    assert_int_equal(n.r->notes.list.n, 2); /* assumed-rank of both */
+    net_close(&n);
+}
+
 int run_test_infer(void)
 {
     const struct CMUnitTest tests[] = {
@@ -383,6 +423,8 @@ int run_test_infer(void)
         cmocka_unit_test(values_use_the_words_of_the_accounting),
         cmocka_unit_test(a_tensor_of_unknown_sizes_is_not_exact),
         cmocka_unit_test(an_input_that_nobody_reads_counts_too),
+        cmocka_unit_test(a_missing_rank_follows_from_the_readers),
+        cmocka_unit_test(a_number_of_a_list_is_a_scalar),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
