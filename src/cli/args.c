@@ -43,8 +43,8 @@ static assay_status unknown_option(const cli_args *a, const char *word, size_t n
     snprintf(name, sizeof name, "%.*s", (int)(n < 60 ? n : 60), word);
     const char *near = cli_nearest(name, option_name_at, a->command);
     if (near)
-        return cli_refuse(err, "Unknown option --%s. Did you mean --%s?", name, near);
-    return cli_refuse(err, "Unknown option --%s. `assay help %s` lists them.", name,
+        return cli_refuse(err, "unknown option --%s. Did you mean --%s?", name, near);
+    return cli_refuse(err, "unknown option --%s. `assay help %s` lists them.", name,
                       a->command ? a->command->name : "");
 }
 
@@ -137,7 +137,7 @@ static assay_status walk_letters(walker *w, const char *letters, assay_error *er
         const char *value = NULL;
         if (!find_letter(*letters, &o))
             return w->lenient ? ASSAY_OK
-                              : cli_refuse(err, "Unknown option -%c. `assay help %s` lists them.",
+                              : cli_refuse(err, "unknown option -%c. `assay help %s` lists them.",
                                            *letters >= ' ' && *letters < 127 ? *letters : '?',
                                            w->args->command->name);
         if (!w->lenient && !cli_takes(w->args->command, &o))
@@ -343,7 +343,7 @@ static assay_status refuse_no_command(const cli_args *a, assay_error *err)
     char models[256] = "";
     size_t n = 0;
     if (near)
-        return cli_refuse(err, "Unknown command '%.100s'. Did you mean '%s'?", a->words[0], near);
+        return cli_refuse(err, "unknown command '%.100s'. Did you mean '%s'?", a->words[0], near);
     for (int i = 0; i < a->n_words && i < 4; i++)
         n += (size_t)snprintf(models + n, sizeof models - n, " %.48s", a->words[i]);
     return cli_refuse(err, "'%.100s' is not a command. Did you mean `assay compare%s%s`?",

@@ -219,6 +219,13 @@ static const char *nearest(const char *word, assay_error *err)
     return at ? at : "`assay models` lists all.";
 }
 
+static const char *task_at(size_t i, const void *ctx)
+{
+    assay_model_info info = {.size = sizeof info};
+    (void)ctx;
+    return assay_model_at(i, &info) ? info.task : NULL;
+}
+
 static int run_models(cli_args *args)
 {
     const char *task = assay_options_get(args->options, "task");
@@ -242,10 +249,12 @@ static int run_models(cli_args *args)
     if (json)
         puts(shown ? "\n]" : "]");
     assay_error err = {0};
+    if (code == ASSAY_OK && shown == 0 && !pattern)
+        return cli_no_match("task", task, task_at, NULL);
     if (code == ASSAY_OK && shown == 0)
         return cli_complain_text(ASSAY_ERR_USAGE,
-                                 "no built-in model, family or task matches '%.100s'. %s",
-                                 pattern ? pattern : task, nearest(pattern ? pattern : task, &err));
+                                 "no built-in model, family or task matches '%.100s'. %s", pattern,
+                                 nearest(pattern, &err));
     return code;
 }
 

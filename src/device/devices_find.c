@@ -2,6 +2,7 @@
  * edge) or a word of their names (jetson, apple). */
 #include <ctype.h>
 
+#include "base/near.h"
 #include "base/sbuf.h"
 #include "device/devices.h"
 #include "device/machine.h"
@@ -92,21 +93,20 @@ static void put_choices(const device_list *in, sbuf *text)
                     "this, or a .json or .csv file.");
 }
 
+static const char *device_id_at(uint32_t i, const void *ctx)
+{
+    const device_list *in = ctx;
+    return i < in->rows.n ? arena_printf(in->arena, STR_FMT, STR_ARG(in->rows.items[i].id)) : NULL;
+}
+
 static assay_status fail_unknown(const device_list *in, str word, assay_error *err)
 {
     sbuf text = {0};
-    unsigned least = word.n < 5 ? 1 : 2;
-    str near = {0};
-    for (uint32_t i = 0; i < in->rows.n; i++) {
-        unsigned d = str_distance(word, in->rows.items[i].id, least);
-        if (d > least || (near.n && d == least))
-            continue;
-        near = in->rows.items[i].id;
-        least = d;
-    }
-    if (near.n)
-        sbuf_printf(&text, " Did you mean '" STR_FMT "'? List the devices with `assay devices`.",
-                    STR_ARG(near));
+    const char *near[3];
+    uint32_t n = near_names(word, device_id_at, in, near, 3);
+    near_put(&text, near, n);
+    if (n)
+        sbuf_puts(&text, " List the devices with `assay devices`.");
     else
         put_choices(in, &text);
     assay_status s = err_fail(err, ASSAY_ERR_USAGE, "unknown device '%.*s'.%s",

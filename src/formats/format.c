@@ -33,7 +33,7 @@
 #define SKLEARN_EXPORT "Convert it in Python: skl2onnx.to_onnx(model, X[:1]).SerializeToString()."
 #define TREES_EXPORT   "Convert it in Python with onnxmltools (convert_xgboost, convert_lightgbm)."
 #define GIVE_MODEL \
-    "Name a model: an .onnx, .safetensors or .gguf file, a folder or a built-in model."
+    "Name a model file, a folder or a built-in model; docs/formats.md lists the formats."
 #define IMAGE_USE "Name a model. Use --input FILE to pass an image as its input."
 #define DOWNLOAD  "Download the model file itself."
 

@@ -24,3 +24,6 @@ refused devices rtx30900; grep -o "'rtx3090'" err
 printf '\211PNG\r\n\032\n0000' > x.json
 for file in x.json "$MODELS/resnet18.onnx"; do refused report "$file"; grep -o 'a PNG image\|assay graph' err; done
 "$ASSAY" lenet --advice --hardware t4 --json | grep -o 'ridge of t4'
+
+# A slip of a task.
+if "$ASSAY" models --task clasification 2>&1; then exit 1; fi
