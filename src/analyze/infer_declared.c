@@ -112,8 +112,10 @@ static void reconcile_tensor(infer_result *r, const ir_value *v, op_info *x)
         take_declared(r, v, x);
     else if (differs)
         note_declared(r, v, x);
-    else if (!op_shape_full(x))
+    else if (!op_shape_full(x)) {
         fill_declared(r, t, x);
+        x->assumed = x->assumed || v->flags & IR_VALUE_ASSUMED;
+    }
 }
 
 /* A sequence, optional or map of which the rules found nothing, or not what it holds. */

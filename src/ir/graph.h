@@ -158,6 +158,7 @@ enum {
     IR_VALUE_TRAINING = 128,   /* of a checkpoint, not of the model: the state of an optimizer */
     IR_VALUE_FROZEN = 256,     /* a parameter that the source does not train */
     IR_VALUE_UNREAD = 512,     /* a parameter or buffer, though no node reads it */
+    IR_VALUE_ASSUMED = 1024,   /* the declared shape is an assumption of the reader */
 };
 
 /* How a source stores real numbers as whole ones: real = scale * (stored - zero). Both are [1], or have one item for

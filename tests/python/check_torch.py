@@ -17,6 +17,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import types
 import warnings
 from typing import Any, Dict, List, Optional
 
@@ -344,11 +345,52 @@ def check_written(folder: str, runs: bool) -> None:
                 check_outputs(folder, f"{name}.{how} outputs", path, module, x)
 
 
+def of_class(module: str, name: str) -> Any:
+    """An nn.Module whose class is that of a program which is not here; pickle finds it while this one runs."""
+    sys.modules.setdefault(module.split(".")[0], types.ModuleType(module.split(".")[0]))
+    place = sys.modules.setdefault(module, types.ModuleType(module))
+    if not hasattr(place, name):
+        setattr(place, name, type(name, (nn.Module,), {"__module__": module}))
+    return getattr(place, name)()
+
+
+def check_ultralytics(folder: str) -> None:
+    """A table of layers with one step up, trained on images of 300 pixels, which are enlarged to 320."""
+    nc, anchors = 2, [[10, 13, 16, 30, 33, 23]] * 3
+    sizes = [(3, 16, 3), (16, 16, 3), (16, 16, 3), (16, 32, 3), (32, 32, 3), (32, 16, 1)]
+    backbone = [[-1, 1, "Conv", [n, k, 2]] for _, n, k in sizes[:5]]
+    head: List[Any] = [[-1, 1, "Conv", [16, 1, 1]], [-1, 1, "nn.Upsample", ["None", 2, "nearest"]]]
+    head += [[[-1, 3], 1, "Concat", [1]], [-1, 1, "Conv", [16, 1, 1]]]
+    head += [[[2, 8, 4], 1, "Detect", ["nc", "anchors"]]]
+    layers = []
+    for a, b, k in [*sizes, (48, 16, 1)]:
+        layer = of_class("models.common", "Conv")
+        layer.conv, layer.bn = nn.Conv2d(a, b, k, bias=False), nn.BatchNorm2d(b)
+        layers.append(layer)
+    detect = of_class("models.yolo", "Detect")
+    detect.register_buffer("anchors", torch.zeros(3, 3, 2))
+    detect.m = nn.ModuleList([nn.Conv2d(n, 3 * (nc + 5), 1) for n in (16, 16, 32)])
+    model = of_class("models.yolo", "DetectionModel")
+    join = of_class("models.common", "Concat")
+    model.model = nn.Sequential(*layers[:6], nn.Upsample(scale_factor=2), join, layers[6], detect)
+    model.yaml = dict(nc=nc, depth_multiple=1.0, width_multiple=1.0, anchors=anchors)
+    model.yaml.update(backbone=backbone, head=head, ch=3)
+    model.names = ["cat", "dog"]
+    path = os.path.join(folder, "best.pt")
+    torch.save({"epoch": -1, "model": model, "opt": {"imgsz": 300}}, path)
+    found = profile(path)
+    shape = (found["config"].get("inputs") or [{}])[0].get("shape")
+    check("best.pt", shape == [1, 3, 320, 320], shape)
+    weights = sum(p.numel() for p in model.parameters())
+    check("best.pt", found.get("total_parameters") == weights, found.get("total_parameters"))
+
+
 def main() -> int:
     torch.manual_seed(0)
     with tempfile.TemporaryDirectory() as folder:
         runs = has_engine(folder)
         check_modules(folder, runs)
+        check_ultralytics(folder)
         check_written(folder, runs)
         count = check_recognised(folder) if models else 0
         if models and runs:

@@ -196,6 +196,53 @@ class Maker:
 
         return Layer("LayerNormalization", config, [("gamma", gamma), ("beta", beta)], run)
 
+    def layer_norm_over(self, axes: List[int], shape: List[int]) -> Layer:
+        """LayerNormalization of other axes than the last; shape is that of its input without the batch."""
+        sizes = [shape[a - 1] for a in axes]
+        gamma, beta = 1 + self.some(*sizes), self.some(*sizes)
+        wide = [n if i + 1 in axes else 1 for i, n in enumerate(shape)]
+        config = dict(name=self.name("layer_normalization"), axis=axes, epsilon=0.001)
+
+        def run(x: Array) -> Array:
+            mean = x.mean(tuple(axes), keepdims=True)
+            var = x.var(tuple(axes), keepdims=True)
+            scaled = (x - mean) / np.sqrt(var + 0.001) * gamma.reshape(wide)
+            return scaled + beta.reshape(wide)
+
+        return Layer("LayerNormalization", config, [("gamma", gamma), ("beta", beta)], run)
+
+    def local(self, size: int, stride: int, shape: List[int], filters: int) -> Layer:
+        """LocallyConnected2D of an image [h, w, c]."""
+        rows, columns = ((n - size) // stride + 1 for n in shape[:2])
+        k = self.some(rows * columns, size * size * shape[2], filters)
+        b = self.some(rows, columns, filters)
+        config = dict(name=self.name("locally_connected2d"), filters=filters, implementation=1)
+        config.update(kernel_size=[size, size], strides=[stride, stride], padding="valid")
+        config.update(activation="relu", use_bias=True, data_format="channels_last")
+
+        def run(x: Array) -> Array:
+            y = np.zeros((len(x), rows, columns, filters), x.dtype)
+            for i in range(rows):
+                for j in range(columns):
+                    at = x[:, i * stride : i * stride + size, j * stride : j * stride + size]
+                    y[:, i, j] = at.reshape(len(x), -1) @ k[i * columns + j]
+            return np.maximum(y + b, 0)
+
+        return Layer("LocallyConnected2D", config, [("kernel", k), ("bias", b)], run)
+
+    def adaptive(self, kind: str, sizes: List[int]) -> Layer:
+        def run(x: Array) -> Array:
+            for axis, n in enumerate(sizes, 1):
+                m = x.shape[axis]
+                parts = [
+                    np.take(x, range(i * m // n, -(-(i + 1) * m // n)), axis) for i in range(n)
+                ]
+                take = np.mean if kind == "Average" else np.max
+                x = np.concatenate([take(p, axis=axis, keepdims=True) for p in parts], axis)
+            return x
+
+        return self.plain(f"Adaptive{kind}Pooling2D", run, output_size=sizes)
+
     def embedding(self, words: int, size: int) -> Layer:
         table = self.some(words, size)
         config = dict(
@@ -511,6 +558,28 @@ def models() -> Dict[str, Tuple[List[Optional[int]], List[Layer]]]:
                 lambda x: np.pad(x, [(0, 0), (1, 2), (0, 3), (0, 0)]),
                 padding=[[1, 2], [0, 3]],
             ),
+        ],
+    )
+    m = Maker(20)
+    out["local"] = (
+        [None, 9, 8, 3],
+        [
+            m.layer_norm_over([1, 3], [9, 8, 3]),
+            m.local(3, 2, [9, 8, 3], 4),
+            m.layer_norm_over([1], [4, 3, 4]),
+            m.flatten(),
+            m.dense(48, 2),
+        ],
+    )
+    m = Maker(21)
+    out["adaptive"] = (
+        [None, 11, 8, 3],
+        [
+            m.adaptive("Average", [5, 3]),
+            m.conv((2, 2), 3, 4, padding="same"),
+            m.adaptive("Max", [2, 2]),
+            m.flatten(),
+            m.dense(16, 2),
         ],
     )
     m = Maker(8)

@@ -6,6 +6,8 @@
 packed.keras           tiny.keras with every entry compressed
 tiny.h5, tiny.keras    a convolution, normalisation and a dense layer, of Keras 2 and Keras 3
 latest.h5              the same by libver='latest': superblock 3, links in object headers
+lambda.h5              a Lambda that keeps the shape, as the weights behind it say
+lambda_narrow.h5       one that does not: the convolution has another number of channels
 chunked.h5             one weight in compressed chunks, one with its bytes the other way round
 weights.h5, .json      weights alone, and the architecture beside them
 graph_2.json           Keras 2: nested and shared models, functions as layers, attention, a Lambda
@@ -196,6 +198,17 @@ def write_chunked(path: str) -> None:
         group.create_dataset("kernel:0", data=kernel.astype(">f4"), dtype=np.dtype(">f4"))
 
 
+def with_lambda(channels: int) -> Any:
+    """A Lambda before a convolution whose kernel has this number of input channels; the image has 3."""
+    m = km.Maker(2)
+    return [None, 6, 6, 3], [
+        m.plain("Lambda", lambda x: x[..., :channels], function=["4wEAAAA=", None, None]),
+        m.conv((3, 3), channels, 2, "relu"),
+        m.flatten(),
+        m.dense(32, 3),
+    ]
+
+
 def deflate(plain: str, packed: str) -> None:
     with zipfile.ZipFile(plain) as old, zipfile.ZipFile(packed, "w") as new:
         for entry in old.infolist():
@@ -214,6 +227,8 @@ def main() -> None:
     deflate(path("tiny.keras"), path("packed.keras"))
     km.write_h5(path("latest.h5"), shape, layers, libver="latest")
     km.write_h5(path("weights.h5"), shape, layers, whole_model=False)
+    km.write_h5(path("lambda.h5"), *with_lambda(3))
+    km.write_h5(path("lambda_narrow.h5"), *with_lambda(1))
     write_chunked(path("chunked.h5"))
     for name, content in (
         ("weights.json", km.model_json(shape, layers, "2.12.0")),

@@ -103,13 +103,14 @@ class Writer:
         return self.vector(value.count, value.data)
 
 
-FLOAT32, FLOAT16, INT32, INT8, INT4, BOOL = 0, 1, 2, 9, 17, 6
+FLOAT32, FLOAT16, INT32, INT8, INT4, BOOL, VARIANT = 0, 1, 2, 9, 17, 6, 14
 
 
 # The kind of options of an operator, in the union of the schema.
 OPTIONS = {
     0: 11,
     1: 5,
+    2: 10,
     3: 1,
     4: 2,
     9: 8,
@@ -357,6 +358,60 @@ def write_loop(path):
     m.write(path)
 
 
+def write_lists(path):
+    """Two loops of 6 trips as a stack of Keras LSTMs has them: the first collects x, the second keeps its last item.
+    SPARSE_TO_DENSE makes the shape of the end."""
+    m = Model()
+    g = m.subgraph("main")
+    x = g.tensor("x", [1, 4], signature=[-1, 4])
+    zero = g.tensor("start", [], INT32, ints(0))
+    item = g.tensor("item_shape", [2], INT32, ints(-1, 4))
+    six, once = g.tensor("six", [], INT32, ints(6)), g.tensor("once", [], INT32, ints(1))
+    g.inputs = [x]
+    stacks = []
+    for k, length in enumerate((six, once)):
+        empty = g.tensor(f"empty_{k}", [], VARIANT)
+        i, filled, last = (
+            g.tensor(f"i_{k}", [], INT32),
+            g.tensor(f"list_{k}", [], VARIANT),
+            g.tensor(f"last_{k}", [1, 4], signature=[-1, 4]),
+        )
+        stack = g.tensor(f"stack_{k}", [1, 1, 4], signature=[-1, -1, 4])
+        g.op(32, [item, length], [empty], custom="FlexTensorListReserve")
+        g.op(119, [zero, empty, x], [i, filled, last], {0: Int(4, 1), 1: Int(4, 2 + k)})
+        g.op(32, [filled, item], [stack], custom="FlexTensorListStack")
+        stacks.append(stack)
+    both = g.tensor("both", [1, 1, 4], signature=[-1, -1, 4])
+    g.op(2, stacks, [both], {0: Int(4, 0), 1: Int(1, 0)})
+    indices = g.tensor("indices", [1, 1], INT32, ints(1))
+    length, minus = g.tensor("length", [1], INT32, ints(2)), g.tensor("minus", [], INT32, ints(-1))
+    four, shape = g.tensor("four", [1], INT32, ints(4)), g.tensor("shape", [2], INT32)
+    g.op(68, [indices, length, four, minus], [shape])
+    flat = g.tensor("flat", [1, 4], signature=[-1, 4])
+    g.op(22, [both, shape], [flat])
+    odd = g.tensor("odd", [1, 1, 4], signature=[-1, -1, 4])
+    g.op(32, [flat], [odd], custom="FlexMystery")
+    g.outputs = [flat, odd]
+    c = m.subgraph("cond")
+    ci, cl, cx = c.tensor("i", [], INT32), c.tensor("l", [], VARIANT), c.tensor("x", [1, 4])
+    limit, less = c.tensor("limit", [], INT32, ints(6)), c.tensor("less", [], BOOL)
+    c.inputs, c.outputs = [ci, cl, cx], [less]
+    c.op(58, [ci, limit], [less])
+    for k in range(2):
+        b = m.subgraph(f"body_{k}")
+        bi, bl = b.tensor("i", [], INT32), b.tensor("l", [], VARIANT)
+        bx = b.tensor("x", [1, 4], signature=[-1, 4])
+        one, same = b.tensor("one", [], INT32, ints(1)), b.tensor("same", [], INT32, ints(0))
+        w = b.tensor("kernel", [4, 4], data=floats(16))
+        nbi, nbl = b.tensor("i_next", [], INT32), b.tensor("l_next", [], VARIANT)
+        nbx = b.tensor("x_next", [1, 4], signature=[-1, 4])
+        b.inputs, b.outputs = [bi, bl, bx], [nbi, nbl, nbx]
+        b.op(0, [bi, one], [nbi], {0: Int(1, 0)})
+        b.op(9, [bx, w, -1], [nbx], {0: Int(1, 0)})
+        b.op(32, [bl, bi if k == 0 else same, nbx], [nbl], custom="FlexTensorListSetItem")
+    m.write(path)
+
+
 def write_odd(path):
     """A custom operator, int4 and sparse weights, and a buffer outside the FlatBuffer."""
     m = Model()
@@ -386,4 +441,5 @@ if __name__ == "__main__":
     write_quantised(f"{folder}/quantised.tflite")
     write_integer(f"{folder}/integer.tflite")
     write_loop(f"{folder}/loop.tflite")
+    write_lists(f"{folder}/lists.tflite")
     write_odd(f"{folder}/odd.tflite")

@@ -355,22 +355,76 @@ bool keras_global_pool(keras_call *c)
 }
 
 /* Windows of one size where the sizes divide; else they overlap, which no row has. */
+/* A pool of one axis: `kernel` wide, `stride` apart. */
+static ir_t pool_axis(keras_call *c, const char *part, const window *like, int axis, ir_t x)
+{
+    window w = *like;
+    for (int d = 0; d < w.n; d++)
+        if (d != axis)
+            w.kernel[d] = w.stride[d] = 1;
+    ir_t y = window_shape(&w, x, x.d[w.channel]);
+    ir_attr_spec attrs[] = {IR_SPEC_TEXT("auto_pad", "VALID"),
+                            IR_SPEC_INTS("kernel_shape", w.n, w.kernel),
+                            IR_SPEC_INTS("strides", w.n, w.stride), KERAS_END};
+    return keras_step_in(c, w.first ? NULL : FOREIGN_NHWC, part, c->l->row->op, &x.id, 1, attrs, y);
+}
+
+/* Windows i * in / out to (i + 1) * in / out, rounded outwards: their widths differ by at most 2, so that up to three
+ * pools have all of them. Averages of axes one after another are those of both, since a window is a rectangle. */
+static ir_t pool_uneven(keras_call *c, window *w, int d, int64_t size, ir_t x)
+{
+    int axis = spatial_axis(w, d);
+    int64_t in = x.d[axis], narrow = 0, *at = ARENA_ARRAY(c->r->a, int64_t, (size_t)size);
+    ir_t pools[3];
+    int n = 0;
+    int64_t widest = 0;
+    for (int64_t i = 0; i < size; i++) {
+        int64_t width = ((i + 1) * in + size - 1) / size - i * in / size;
+        narrow = i == 0 || width < narrow ? width : narrow;
+        widest = width > widest ? width : widest;
+    }
+    for (int64_t i = 0; at && i < size; i++) {
+        int64_t start = i * in / size, end = ((i + 1) * in + size - 1) / size;
+        at[i] = start;
+        for (int64_t k = narrow; k < end - start; k++) /* behind the windows that are narrower */
+            at[i] += in - k + 1;
+    }
+    for (int64_t k = narrow; k <= widest && n < 3; k++) {
+        w->kernel[d] = k;
+        w->stride[d] = 1;
+        pools[n++] = pool_axis(c, "axis", w, d, x);
+    }
+    if (!at || !n)
+        return keras_unknown_shape(x.dtype);
+    ir_t all = keras_concat(c, "windows", pools, (uint32_t)n, axis), y = all;
+    y.d[axis] = size;
+    ir_attr_spec attrs[] = {IR_SPEC_INT("axis", axis), KERAS_END};
+    ir_id in_ids[] = {all.id, keras_consts(c, "at", at, (int)size)};
+    return keras_step(c, "taken", "Gather", in_ids, 2, attrs, y);
+}
+
 bool keras_adaptive_pool(keras_call *c)
 {
     int n = c->l->row->arg;
     window w = {.n = n, .first = keras_channels_first(c->config)};
     int64_t size[3];
+    bool even = true;
     if (!c->n_in || c->in[0].rank != n + 2 || !keras_ints(c->config, "output_size", size, n))
         return false;
     w.channel = w.first ? 1 : n + 1;
     ir_t x = c->in[0];
     for (int d = 0; d < n; d++) {
         int64_t in = x.d[spatial_axis(&w, d)];
-        if (in < 1 || size[d] < 1 || in % size[d])
+        if (in < 1 || size[d] < 1 || size[d] > in || in > KERAS_MAX_WINDOW)
             return false;
         w.kernel[d] = w.stride[d] = in / size[d];
         w.dilation[d] = 1;
+        even = even && in % size[d] == 0;
     }
+    for (int d = 0; d < n && !even; d++)
+        x = pool_uneven(c, &w, d, size[d], x);
+    if (!even)
+        return x.id != IR_NONE && keras_give(c, x);
     ir_t y = window_shape(&w, x, x.d[w.channel]);
     ir_attr_spec attrs[] = {IR_SPEC_TEXT("auto_pad", "VALID"),
                             IR_SPEC_INTS("kernel_shape", n, w.kernel),

@@ -83,8 +83,11 @@ typedef struct keras_reader {
     int major;              /* of Keras; 0: not stated */
     unsigned depth;
     uint32_t n_calls;
-    uint64_t n_looks; /* at weights, for layers that no row explains */
-    source *unpacked; /* compressed weights of a .keras file, or NULL */
+    uint64_t n_looks;   /* at weights, for layers that no row explains */
+    source *unpacked;   /* compressed weights of a .keras file, or NULL */
+    bool trust_lambdas; /* a Lambda's output is taken to have the shape of its input, */
+    bool refuted;       /* until the shape of a weight behind it says otherwise */
+    bool trusted;       /* there is such a Lambda */
 } keras_reader;
 
 /* One call of a layer on its way into the graph. */
@@ -228,6 +231,8 @@ extern keras_map_fn keras_recurrent, keras_rnn, keras_bidirectional, keras_time_
 extern keras_map_fn keras_attention, keras_mha, keras_gqa;
 extern keras_map_fn keras_rescale, keras_resize, keras_center_crop, keras_encode_category,
     keras_lookup, keras_text_vectors, keras_discretize;
+extern keras_map_fn keras_maxout, keras_highway, keras_local, keras_reversible, keras_soft_plus,
+    keras_cell, keras_auto_contrast, keras_pipeline, keras_spectrogram, keras_mel_spectrogram;
 extern keras_map_fn keras_op_lambda, keras_slicing, keras_operation, keras_tf_layer;
 
 #endif

@@ -65,64 +65,110 @@ static ir_t standardised(keras_call *c, ir_t x, const int64_t *axes, int n, doub
     return keras_binary(c, NULL, "Div", apart, keras_unary(c, "deviation", "Sqrt", var));
 }
 
-/* The last axes in a row are an axis of ONNX's; others are not. */
+typedef struct norm_axes {
+    int n;
+    int64_t axis[IR_KIT_RANK], size[IR_KIT_RANK];
+    bool last; /* they are the last axes, in order: one axis of ONNX's operators */
+} norm_axes;
+
+/* "axis": a number or a list, counted from either end. */
+static bool read_axes(const keras_call *c, ir_t x, norm_axes *a)
+{
+    const json_value *v = keras_get(c->config, "axis");
+    *a = (norm_axes){.n = 1, .axis = {-1}, .last = true};
+    a->n = v ? keras_list(v, a->axis, IR_KIT_RANK) : 1;
+    for (int i = 0; i < a->n; i++) {
+        if (a->axis[i] < -x.rank || a->axis[i] >= x.rank)
+            return false;
+        a->axis[i] += a->axis[i] < 0 ? x.rank : 0;
+        a->size[i] = x.d[a->axis[i]];
+        a->last = a->last && a->axis[i] == x.rank - a->n + i;
+    }
+    return a->n > 0 && a->n <= x.rank;
+}
+
+/* A weight of the normalised axes as it meets x: [T] of axis 1 is [1,T,1]. */
+static ir_t spread(keras_call *c, const char *part, ir_t w, ir_t x, const norm_axes *a)
+{
+    int64_t dims[IR_KIT_RANK];
+    if (w.id == IR_NONE || a->last)
+        return w;
+    for (int d = 0; d < x.rank; d++)
+        dims[d] = 1;
+    for (int i = 0; i < a->n && i < w.rank; i++)
+        dims[a->axis[i]] = w.d[i];
+    return keras_reshape(c, part, w, dims, x.rank);
+}
+
+static ir_t scaled_and_shifted(keras_call *c, ir_t y, ir_t gamma, ir_t beta)
+{
+    if (gamma.id != IR_NONE)
+        y = keras_binary(c, "scaled", "Mul", y, gamma);
+    return beta.id == IR_NONE ? y : keras_binary(c, "shifted", "Add", y, beta);
+}
+
+/* x / sqrt(mean(x^2) + epsilon) */
+static ir_t by_root_mean_square(keras_call *c, ir_t x, const norm_axes *a, double epsilon)
+{
+    ir_t square = keras_binary(c, "square", "Mul", x, x);
+    ir_t mean = keras_reduce(c, "mean", "ReduceMean", square, a->axis, a->n, true);
+    mean = keras_binary(c, "stable", "Add", mean, keras_scalar(c, "epsilon", x.dtype, epsilon));
+    return keras_binary(c, NULL, "Div", x, keras_unary(c, "root", "Sqrt", mean));
+}
+
+/* x / sqrt(variance + epsilon), where the variance is that of centered values (rms_scaling). */
+static ir_t by_variance(keras_call *c, ir_t x, const norm_axes *a, double epsilon)
+{
+    ir_t mean = keras_reduce(c, "mean", "ReduceMean", x, a->axis, a->n, true);
+    ir_t apart = keras_binary(c, "centered", "Sub", x, mean);
+    ir_t square = keras_binary(c, "square", "Mul", apart, apart);
+    ir_t var = keras_reduce(c, "variance", "ReduceMean", square, a->axis, a->n, true);
+    var = keras_binary(c, "stable", "Add", var, keras_scalar(c, "epsilon", x.dtype, epsilon));
+    return keras_binary(c, NULL, "Div", x, keras_unary(c, "deviation", "Sqrt", var));
+}
+
+/* The last axes in a row are an axis of ONNX's; others are normalised step by step. */
 bool keras_layer_norm(keras_call *c)
 {
-    int64_t axes[IR_KIT_RANK] = {-1}, dims[IR_KIT_RANK];
-    if (!c->n_in || c->in[0].rank < 1)
+    norm_axes a;
+    if (!c->n_in || c->in[0].rank < 1 || !read_axes(c, c->in[0], &a))
         return false;
     ir_t x = c->in[0], gamma = {.id = IR_NONE}, beta = gamma;
-    const json_value *v = keras_get(c->config, "axis");
-    int n = v ? keras_list(v, axes, IR_KIT_RANK) : 1;
-    for (int i = 0; i < n; i++) {
-        axes[i] = axes[i] < 0 ? axes[i] + x.rank : axes[i];
-        if (axes[i] != x.rank - n + i)
-            return false;
-        dims[i] = x.d[axes[i]];
-    }
-    bool scaled = keras_bool(c->config, "scale", true),
-         centered = keras_bool(c->config, "center", true);
-    if (n < 1)
-        return false;
+    bool rms = keras_bool(c->config, "rms_scaling", false);
+    bool scaled = rms || keras_bool(c->config, "scale", true),
+         centered = !rms && keras_bool(c->config, "center", true);
     if (scaled)
-        gamma = keras_weight(c, "gamma", KERAS_TRAINED, n, dims);
+        gamma = keras_weight(c, "gamma", KERAS_TRAINED, a.n, a.size);
     if (centered)
-        beta = keras_weight(c, "beta", KERAS_TRAINED, n, dims);
-    if ((scaled && gamma.id == IR_NONE) || (centered && beta.id == IR_NONE) ||
-        keras_bool(c->config, "rms_scaling", false))
+        beta = keras_weight(c, "beta", KERAS_TRAINED, a.n, a.size);
+    if ((scaled && gamma.id == IR_NONE) || (centered && beta.id == IR_NONE))
         return false;
     double epsilon = keras_number(c->config, "epsilon", 1e-3);
-    if (!scaled) {
-        ir_t y = standardised(c, x, axes, n, epsilon);
-        return keras_give(c, centered ? keras_binary(c, "shifted", "Add", y, beta) : y);
+    if (scaled || centered)
+        x = keras_cast(c, x, scaled ? gamma.dtype : beta.dtype);
+    if (!scaled || rms || !a.last) {
+        ir_t y = rms ? by_variance(c, x, &a, epsilon) : standardised(c, x, a.axis, a.n, epsilon);
+        return keras_give(c, scaled_and_shifted(c, y, spread(c, "gamma_axes", gamma, x, &a),
+                                                spread(c, "beta_axes", beta, x, &a)));
     }
-    x = keras_cast(c, x, gamma.dtype);
-    ir_attr_spec attrs[] = {IR_SPEC_INT("axis", axes[0]), IR_SPEC_FLOAT("epsilon", epsilon),
+    ir_attr_spec attrs[] = {IR_SPEC_INT("axis", a.axis[0]), IR_SPEC_FLOAT("epsilon", epsilon),
                             KERAS_END};
     ir_id in[] = {x.id, gamma.id, beta.id};
     return keras_give(c, keras_step(c, NULL, "LayerNormalization", in, centered ? 3 : 2, attrs, x));
 }
 
-/* x / sqrt(mean(x^2) + epsilon) * scale */
 bool keras_rms_norm(keras_call *c)
 {
-    if (!c->n_in || c->in[0].rank < 1)
+    norm_axes a;
+    if (!c->n_in || c->in[0].rank < 1 || !read_axes(c, c->in[0], &a))
         return false;
-    ir_t x = c->in[0];
-    int axis = one_axis(c->config, "axis", x, -1);
-    if (axis < 0 || axis != x.rank - 1)
-        return false;
-    const int64_t n = x.d[axis], at = axis;
-    ir_t scale = keras_weight(c, "scale", KERAS_TRAINED, 1, &n);
+    ir_t x = c->in[0], scale = keras_weight(c, "scale", KERAS_TRAINED, a.n, a.size);
     if (scale.id == IR_NONE)
         return false;
-    ir_t square = keras_binary(c, "square", "Mul", x, x);
-    ir_t mean = keras_reduce(c, "mean", "ReduceMean", square, &at, 1, true);
-    mean = keras_binary(
-        c, "stable", "Add", mean,
-        keras_scalar(c, "epsilon", x.dtype, keras_number(c->config, "epsilon", 1e-6)));
-    ir_t y = keras_binary(c, NULL, "Div", x, keras_unary(c, "root", "Sqrt", mean));
-    return keras_give(c, keras_binary(c, "scaled", "Mul", y, scale));
+    x = keras_cast(c, x, scale.dtype);
+    ir_t y = by_root_mean_square(c, x, &a, keras_number(c->config, "epsilon", 1e-6));
+    return keras_give(c,
+                      keras_binary(c, "scaled", "Mul", y, spread(c, "scale_axes", scale, x, &a)));
 }
 
 bool keras_unit_norm(keras_call *c)

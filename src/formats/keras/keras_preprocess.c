@@ -123,9 +123,48 @@ bool keras_lookup(keras_call *c)
     return opaque(c, y);
 }
 
+/* How many boundaries an item has reached: 0 below the first. */
 bool keras_discretize(keras_call *c)
 {
-    return keras_lookup(c);
+    const int64_t behind[] = {c->n_in ? c->in[0].rank : 0};
+    if (!c->n_in || c->in[0].rank < 0 || c->in[0].rank >= IR_KIT_RANK ||
+        !keras_get(c->config, "bin_boundaries") ||
+        !str_is(keras_word(c->config, "output_mode", "int"), "int"))
+        return keras_lookup(c);
+    ir_t x = keras_cast(c, c->in[0], IR_FLOAT32);
+    ir_t bounds = number_or_list(c, "bin_boundaries", IR_FLOAT32, 0);
+    ir_t reached = keras_binary(c, NULL, "GreaterOrEqual", keras_expand_dims(c, "items", x, x.rank),
+                                bounds);
+    reached.dtype = IR_BOOL;
+    ir_t y = keras_reduce(c, "bin", "ReduceSum", keras_cast(c, reached, IR_INT64), behind, 1,
+                          false);
+    return keras_give(c, y);
+}
+
+/* Each channel of an image to the whole range of values. */
+bool keras_auto_contrast(keras_call *c)
+{
+    double range[] = {0, 255};
+    uint32_t n;
+    const json_value *given = keras_items(keras_get(c->config, "value_range"), &n);
+    if (!c->n_in || c->in[0].rank < 3 || keras_channels_first(c->config))
+        return false;
+    for (uint32_t i = 0; given && n == 2 && i < n; i++)
+        range[i] = given[i].f;
+    ir_t x = keras_cast(c, c->in[0], IR_FLOAT32);
+    const int64_t axes[] = {x.rank - 3, x.rank - 2};
+    ir_t low = keras_reduce(c, "low", "ReduceMin", x, axes, 2, true);
+    ir_t high = keras_reduce(c, "high", "ReduceMax", x, axes, 2, true);
+    ir_t least = keras_scalar(c, "least", x.dtype, range[0]),
+         most = keras_scalar(c, "most", x.dtype, range[1]),
+         width = keras_scalar(c, "width", x.dtype, range[1] - range[0]);
+    ir_t scale = keras_binary(c, "scale", "Div", width, keras_binary(c, "span", "Sub", high, low));
+    ir_t y = keras_binary(c, NULL, "Mul", keras_binary(c, "above", "Sub", x, low), scale);
+    y = keras_binary(c, "moved", "Add", y, least);
+    y = keras_step(c, "clipped", "Clip", KERAS_IDS(y.id, least.id, most.id), NULL, y);
+    ir_t flat = keras_unary(c, "flat", "IsNaN", y);
+    flat.dtype = IR_BOOL;
+    return keras_give(c, keras_step(c, "result", "Where", KERAS_IDS(flat.id, x.id, y.id), NULL, x));
 }
 
 /* [N] or [N,1] texts are [N,length] tokens. */

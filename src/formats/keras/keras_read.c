@@ -317,17 +317,31 @@ static assay_status read_form(keras_reader *r, const char *path)
     return read_json(r);
 }
 
-assay_status keras_read(source *src, const char *path, size_t limit, ir_model **out,
-                        assay_error *err)
+static assay_status read_once(source *src, const char *path, size_t limit, bool *trust,
+                              ir_model **out, assay_error *err)
 {
-    keras_reader r = {.depth = 0};
+    keras_reader r = {.trust_lambdas = *trust};
     assay_status status = foreign_new(&r.f, KERAS_DOMAIN, src, limit, err);
     r.a = r.f.scratch;
     if (status == ASSAY_OK)
         status = read_form(&r, path);
     r.f.err = err;
+    *trust = !r.refuted;
+    if (status == ASSAY_OK && r.refuted)
+        status = err_fail(err, ASSAY_ERR_UNSUPPORTED, "a Lambda layer changes the shape");
     status = foreign_done(&r.f, status, out);
     if (r.unpacked)
         source_close(status == ASSAY_OK ? src : r.unpacked);
     return status;
+}
+
+assay_status keras_read(source *src, const char *path, size_t limit, ir_model **out,
+                        assay_error *err)
+{
+    bool trust = true;
+    assay_status status = read_once(src, path, limit, &trust, out, err);
+    if (status == ASSAY_OK || trust)
+        return status;
+    err_clear(err);
+    return read_once(src, path, limit, &trust, out, err);
 }

@@ -5,6 +5,8 @@
  * the model. A bias [2, 3H] of a GRU (reset_after) is that of inputs and of the state.
  */
 
+#include <string.h>
+
 #include "formats/keras/keras_impl.h"
 
 enum { MAX_UNITS = 1 << 24 };
@@ -333,6 +335,51 @@ static bool run_cells(keras_call *c, const plan *p)
         x = out.y;
     }
     return give_run(c, p, &out, r.kind->n_states);
+}
+
+/* ---- a cell alone: one step ---- */
+
+/* x [N,I] and its states; the output and the new states are out[]. */
+static bool run_step(keras_call *c, keras_layer *part, ir_t x, const ir_t *states, ir_t *out)
+{
+    recurrent r = {.state = states};
+    run_result made;
+    if (x.rank != 2 || !read_cell(c, part, &r) ||
+        !run_cell(&r, c, keras_expand_dims(c, "step", x, 1), &made))
+        return false;
+    for (int i = 0; i < r.kind->n_states; i++)
+        out[i] = flat_state(c, made.state[i]);
+    return true;
+}
+
+/* Inputs are x and the states of all cells; without states they are zero. */
+bool keras_cell(keras_call *c)
+{
+    const json_value *inner, *cells = NULL;
+    bool stacked = str_is(c->l->cls, "StackedRNNCells");
+    uint32_t n = 1, at = 1, made = 1;
+    if (stacked)
+        cells = keras_items(keras_get(c->config, "cells"), &n);
+    ir_t x = c->n_in ? c->in[0] : keras_unknown_shape(IR_FLOAT32);
+    if (!c->n_in || (stacked && !cells) || !n || 2 * n + 1 > KERAS_MAX_PORTS)
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        str own = stacked ? keras_object(&cells[i], &inner) : c->l->cls;
+        const char *attr = stacked ? stacked_attr(c, cells, i) : NULL;
+        keras_layer *part = stacked
+                                ? attr ? keras_part(c, attr + strlen("cell/"), own, inner) : NULL
+                                : c->l;
+        const cell_kind *kind = kind_of(own);
+        bool given = kind && c->n_in >= at + (uint32_t)kind->n_states;
+        if (!part || !kind || !run_step(c, part, x, given ? c->in + at : NULL, c->out + made))
+            return false;
+        x = c->out[made];
+        made += (uint32_t)kind->n_states;
+        at += (uint32_t)kind->n_states;
+    }
+    keras_give(c, x);
+    c->n_out = made;
+    return true;
 }
 
 static bool run_layer(keras_call *c, const plan *p)

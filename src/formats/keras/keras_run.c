@@ -23,6 +23,27 @@ static ir_t declared_shape(const keras_call *c)
     return known;
 }
 
+/* Most functions of Lambda layers scale or clip their input. The shapes of the weights behind one are the check; a
+ * model without weights has none. */
+static bool keeps_shape(const keras_call *c, ir_t declared)
+{
+    return c->r->trust_lambdas && declared.rank < 0 && c->n_in == 1 && c->in[0].rank >= 0 &&
+           c->r->store.form != KERAS_NO_WEIGHTS && str_is(c->l->cls, "Lambda");
+}
+
+static ir_t output_shape(keras_call *c, bool *assumed)
+{
+    ir_t shape = declared_shape(c);
+    *assumed = keeps_shape(c, shape);
+    if (!*assumed)
+        return shape;
+    c->r->trusted = true;
+    keras_note(c, "assumed-shape",
+               "The code of this layer is not read. Its output is assumed to have the shape of its "
+               "input.");
+    return c->in[0];
+}
+
 /* A layer of a class without a row: what it takes and its weights are its inputs. */
 static bool call_unknown(keras_call *c)
 {
@@ -38,13 +59,16 @@ static bool call_unknown(keras_call *c)
         in[n++] = weights[i];
     c->n_out = c->n_wanted ? c->n_wanted : 1;
     for (uint32_t i = 0; i < c->n_out; i++) {
-        ir_t shape = i == 0 ? declared_shape(c)
+        bool assumed = false;
+        ir_t shape = i == 0 ? output_shape(c, &assumed)
                             : keras_unknown_shape(c->n_in ? c->in[0].dtype : IR_FLOAT32);
         shape.id = out[i] = foreign_inner(c->f, c->name, "output");
         if (shape.id == IR_NONE)
             return false;
         if (shape.rank >= 0)
             ir_value_at(c->f->m, shape.id)->declared = keras_type(c->r, shape);
+        if (assumed)
+            ir_value_at(c->f->m, shape.id)->flags |= IR_VALUE_ASSUMED;
         c->out[i] = shape;
     }
     str op = str_copy(c->f->m->arena, c->l->cls);

@@ -4,9 +4,12 @@
 static const keras_class classes[] = {
     {"InputLayer", keras_input, NULL, 0},
     /* core */
-    {"Dense", keras_dense, NULL, 0},
+    {"Dense|TimeDistributedDense", keras_dense, NULL, 0},
+    {"MaxoutDense", keras_maxout, NULL, 0},
+    {"Highway", keras_highway, NULL, 0},
     {"EinsumDense", keras_einsum_dense, NULL, 0},
     {"Embedding", keras_embedding, NULL, 0},
+    {"ReversibleEmbedding", keras_reversible, NULL, 0},
     {"Activation", keras_activation, NULL, 0},
     {"Masking", keras_masking, NULL, 0},
     {"Identity|ActivityRegularization|Layer", keras_identity, NULL, 0},
@@ -37,6 +40,8 @@ static const keras_class classes[] = {
      2},
     {"Conv3DTranspose|Convolution3DTranspose|Deconvolution3D|Deconv3D", keras_conv_transpose, NULL,
      3},
+    {"LocallyConnected1D", keras_local, NULL, 1},
+    {"LocallyConnected2D", keras_local, NULL, 2},
     /* pooling */
     {"MaxPooling1D|MaxPool1D", keras_pool, "MaxPool", 1},
     {"MaxPooling2D|MaxPool2D", keras_pool, "MaxPool", 2},
@@ -59,6 +64,7 @@ static const keras_class classes[] = {
     /* recurrent layers and wrappers */
     {"LSTM|GRU|SimpleRNN|CuDNNLSTM|CuDNNGRU|LSTMV2|GRUV2", keras_recurrent, NULL, 0},
     {"RNN", keras_rnn, NULL, 0},
+    {"LSTMCell|GRUCell|SimpleRNNCell|StackedRNNCells", keras_cell, NULL, 0},
     {"ConvLSTM1D", keras_conv_lstm, NULL, 1},
     {"ConvLSTM2D", keras_conv_lstm, NULL, 2},
     {"ConvLSTM3D", keras_conv_lstm, NULL, 3},
@@ -87,6 +93,7 @@ static const keras_class classes[] = {
     {"Dot", keras_dot, NULL, 0},
     {"Merge", keras_old_merge, NULL, 0},
     /* activations */
+    {"ParametricSoftplus", keras_soft_plus, NULL, 0},
     {"ReLU|LeakyReLU|ELU|ThresholdedReLU|Softmax", keras_relu, NULL, 0},
     {"PReLU", keras_prelu, NULL, 0},
     /* training only */
@@ -97,10 +104,14 @@ static const keras_class classes[] = {
      "RandomHeight|RandomWidth|RandomHue|RandomSaturation|RandomSharpness|RandomShear|"
      "RandomColorJitter|RandomColorDegeneration|RandomGrayscale|RandomPosterization|"
      "RandomPerspective|RandomGaussianBlur|RandomErasing|RandomElasticTransform|RandomInvert|"
-     "AugMix|RandAugment|CutMix|MixUp|AutoContrastRandom",
+     "AugMix|RandAugment|CutMix|MixUp|AutoContrastRandom|Equalization|Solarization",
      keras_identity, NULL, 0},
     /* preprocessing */
     {"Rescaling", keras_rescale, NULL, 0},
+    {"AutoContrast", keras_auto_contrast, NULL, 0},
+    {"Pipeline", keras_pipeline, NULL, 0},
+    {"STFTSpectrogram", keras_spectrogram, NULL, 0},
+    {"MelSpectrogram", keras_mel_spectrogram, NULL, 0},
     {"Normalization", keras_normalization, NULL, 0},
     {"Resizing", keras_resize, NULL, 0},
     {"CenterCrop|RandomCrop", keras_center_crop, NULL, 0},

@@ -183,8 +183,10 @@ ir_t keras_weight(keras_call *c, const char *name, int kind, int rank, const int
     str full = str_printf(c->f->m->arena, STR_FMT "/%s", STR_ARG(l->shown), name);
     l->n_weights++;
     if (d && d->data.rank <= IR_KIT_RANK && d->data.dtype != IR_UNDEFINED) {
-        if (!fits(&d->data, rank, dims))
+        if (!fits(&d->data, rank, dims)) {
             note_shape(c, full);
+            c->r->refuted = c->r->trusted;
+        }
         shape = keras_shape(d->data.dtype, d->data.rank, d->data.dims);
         d->used = true;
     } else {

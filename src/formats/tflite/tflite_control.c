@@ -13,6 +13,7 @@ enum { CODE_ADD = 0, CODE_LESS = 58, CODE_AND = 86 };
 
 typedef struct raw_op {
     uint32_t code;
+    const tfl_builtin *row; /* of a custom operator; NULL: none */
     flat_vector in, out;
 } raw_op;
 
@@ -20,7 +21,11 @@ static raw_op raw_at(tfl_reader *r, const tfl_subgraph *s, uint32_t i)
 {
     flat_table t = flat_table_at(r->flat, s->operators, i);
     uint64_t code = flat_u32(r->flat, t, 0, 0);
-    return (raw_op){.code = code < r->n_codes ? r->codes[code].builtin : UINT32_MAX,
+    bool known = code < r->n_codes;
+    return (raw_op){.code = known ? r->codes[code].builtin : UINT32_MAX,
+                    .row = known && r->codes[code].builtin == TFL_CUSTOM
+                               ? tfl_custom_of(r->codes[code].custom)
+                               : NULL,
                     .in = flat_list(r->flat, t, 1, 4),
                     .out = flat_list(r->flat, t, 2, 4)};
 }
@@ -59,11 +64,15 @@ static bool constant_of(tfl_reader *r, const tfl_subgraph *s, int64_t i, int64_t
 
 /* ---- trips ---- */
 
+/* An item in each trip: at the place of the trip, or always at the same place, so that the last one stays. */
+enum { COLLECTS_NONE, COLLECTS_ALL, COLLECTS_LAST };
+
 typedef struct while_loop {
     tfl_op *o;
     tfl_subgraph *cond, *body;
-    int64_t trips; /* the least that is known as a number; -1: none is */
-    ir_id limit;   /* a limit that the graph computes; IR_NONE: there is none */
+    uint8_t *collects; /* [n_in] how the body fills a TensorList */
+    int64_t trips;     /* the least that is known as a number; -1: none is */
+    ir_id limit;       /* a limit that the graph computes; IR_NONE: there is none */
 } while_loop;
 
 /* What the body adds to variable `place` in a trip; 0: something else. */
@@ -142,19 +151,28 @@ static ir_id trip_limit(while_loop *w)
 
 /* ---- subgraphs ---- */
 
-/* The values of the outputs of a scope whose operators were read; each is made in this graph, and only once. */
-static assay_status scope_outputs(tfl_reader *r, tfl_scope *s, ir_id graph)
+/* Makes a value, or the item of a list that a loop collects, an output of this graph, and only once. */
+static assay_status scope_output(tfl_reader *r, ir_id id, ir_id graph)
 {
-    for (uint32_t i = 0; i < s->sub->outputs.n; i++) {
-        ir_id id = tfl_use(r, s, flat_i32_at(r->flat, s->sub->outputs, i));
-        if (id == IR_NONE)
-            return r->flat->failed ? flat_status(r->flat) : err_no_memory(r->f.err);
-        ir_id own = foreign_inner_like(&r->f, ir_value_at(r->f.m, id)->name, "output", id);
-        if (own == IR_NONE)
-            return err_no_memory(r->f.err);
-        foreign_unary(&r->f, "Identity", ir_value_at(r->f.m, own)->name, id, own);
-        TRY_MEMORY(ir_add_output(r->f.m, graph, own), r->f.err);
-    }
+    const tfl_list *l = tfl_list_of(r, id);
+    if (l && l->kind == TFL_LIST_COLLECTED)
+        id = l->value;
+    if (id == IR_NONE)
+        return r->flat->failed ? flat_status(r->flat) : err_no_memory(r->f.err);
+    ir_id own = foreign_inner_like(&r->f, ir_value_at(r->f.m, id)->name, "output", id);
+    if (own == IR_NONE)
+        return err_no_memory(r->f.err);
+    foreign_unary(&r->f, "Identity", ir_value_at(r->f.m, own)->name, id, own);
+    return ir_add_output(r->f.m, graph, own) ? ASSAY_OK : err_no_memory(r->f.err);
+}
+
+/* The outputs of a scope whose operators were read: those that have a mark or not; marks NULL: all. */
+static assay_status scope_outputs(tfl_reader *r, tfl_scope *s, ir_id graph, const uint8_t *marks,
+                                  bool marked)
+{
+    for (uint32_t i = 0; i < s->sub->outputs.n; i++)
+        if (!marks || (marks[i] != 0) == marked)
+            TRY(scope_output(r, tfl_use(r, s, flat_i32_at(r->flat, s->sub->outputs, i)), graph));
     return flat_status(r->flat);
 }
 
@@ -207,7 +225,9 @@ static assay_status body_inputs(while_loop *w, tfl_scope *s, ir_id graph)
     for (uint32_t i = 0; i < s->sub->inputs.n; i++) {
         int64_t at = flat_i32_at(r->flat, s->sub->inputs, i);
         ir_id id = at >= 0 && at < s->sub->n_tensors ? tfl_define(r, s, at, false) : IR_NONE;
-        if (id == IR_NONE || !ir_add_input(r->f.m, graph, id))
+        bool ok = id != IR_NONE && (w->collects[i] ? tfl_set_list(r, id, TFL_LIST_EMPTY, IR_NONE)
+                                                   : ir_add_input(r->f.m, graph, id));
+        if (!ok)
             return r->flat->failed ? flat_status(r->flat) : err_no_memory(r->f.err);
     }
     return ASSAY_OK;
@@ -242,7 +262,32 @@ static assay_status read_body(while_loop *w, bool counted, ir_id graph)
     r->depth--;
     TRY(status);
     TRY(body_condition(w, &s, cond, counted, graph));
-    return scope_outputs(r, &s, graph);
+    TRY(scope_outputs(r, &s, graph, w->collects, false));
+    return scope_outputs(r, &s, graph, w->collects, true);
+}
+
+/* The SetItem by which the body fills variable `at`, an empty list; false: it does something else with it. */
+static bool find_set_item(while_loop *w, uint32_t at, raw_op *op)
+{
+    tfl_reader *r = w->o->r;
+    const tfl_list *l = tfl_list_of(r, w->o->in[at]);
+    return l && l->kind == TFL_LIST_EMPTY &&
+           find_maker(r, w->body, flat_i32_at(r->flat, w->body->outputs, at), op) && op->row &&
+           op->row->map == tfl_list_set && op->in.n == 3 &&
+           flat_i32_at(r->flat, op->in, 0) == flat_i32_at(r->flat, w->body->inputs, at);
+}
+
+static uint8_t collects_of(while_loop *w, uint32_t at)
+{
+    tfl_reader *r = w->o->r;
+    raw_op op;
+    int64_t n;
+    if (!find_set_item(w, at, &op))
+        return COLLECTS_NONE;
+    int64_t index = flat_i32_at(r->flat, op.in, 1), place = place_of(r, w->body->inputs, index);
+    if (constant_of(r, w->body, index, &n) || (place >= 0 && is_unchanged(w, place)))
+        return COLLECTS_LAST;
+    return place >= 0 && step_of(w, place) == 1 ? COLLECTS_ALL : COLLECTS_NONE;
 }
 
 static assay_status open_loop(while_loop *w, bool *fits)
@@ -259,9 +304,56 @@ static assay_status open_loop(while_loop *w, bool *fits)
     TRY(tfl_read_tensors(o->r, w->body));
     *fits = w->body->inputs.n == o->n_in && w->body->outputs.n == o->n_in && o->n_out == o->n_in &&
             w->cond->outputs.n == 1 && o->n_in > 0;
+    w->collects = ARENA_ARRAY(o->f->scratch, uint8_t, (size_t)o->n_in + 1);
+    TRY_MEMORY(w->collects, o->f->err);
+    for (uint32_t i = 0; i < o->n_in && *fits; i++) {
+        *fits = o->in[i] != IR_NONE;
+        w->collects[i] = *fits ? collects_of(w, i) : COLLECTS_NONE;
+    }
+    return flat_status(o->r->flat);
+}
+
+/* What the Loop collects is the whole list, or its last item is all that the list holds. */
+static bool set_collected(while_loop *w)
+{
+    static const int64_t last = -1;
+    tfl_op *o = w->o;
+    for (uint32_t i = 0; i < o->n_in; i++) {
+        const tfl_list *l = tfl_list_of(o->r, o->out[i]);
+        if (w->collects[i] != COLLECTS_LAST || !l)
+            continue;
+        ir_id in[] = {l->value, foreign_ints(o->f, o->name, "last", &last, 1)};
+        if (!tfl_set_list(o->r, o->out[i], TFL_LIST_WHOLE, tfl_step(o, "Gather", in, 2, NULL)))
+            return false;
+    }
+    return true;
+}
+
+/* The Loop with its carried values, and behind them the lists that it collects. */
+static ir_id add_loop(while_loop *w, ir_id limit, ir_id condition)
+{
+    tfl_op *o = w->o;
+    uint32_t n = 2, n_out = 0;
+    ir_id *in = ARENA_ARRAY(o->f->scratch, ir_id, (size_t)o->n_in + 2);
+    ir_id *out = ARENA_ARRAY(o->f->scratch, ir_id, (size_t)o->n_out + 1);
+    if (!in || !out)
+        return IR_NONE;
+    in[0] = limit;
+    in[1] = condition;
     for (uint32_t i = 0; i < o->n_in; i++)
-        *fits = *fits && o->in[i] != IR_NONE;
-    return ASSAY_OK;
+        if (!w->collects[i]) {
+            in[n++] = o->in[i];
+            out[n_out++] = o->out[i];
+        }
+    for (uint32_t i = 0; i < o->n_in; i++)
+        if (w->collects[i]) {
+            out[n_out] = foreign_inner(o->f, o->name, "list");
+            if (!tfl_set_list(o->r, o->out[i], TFL_LIST_WHOLE, out[n_out++]))
+                return IR_NONE;
+        }
+    return foreign_add(
+        o->f, &(foreign_node){
+                  .op = "Loop", .name = o->name, .in = in, .n_in = n, .out = out, .n_out = n_out});
 }
 
 assay_status tfl_while(tfl_op *o, bool *mapped)
@@ -272,20 +364,16 @@ assay_status tfl_while(tfl_op *o, bool *mapped)
     if (!fits)
         return ASSAY_OK;
     bool counted = take_condition(&w, flat_i32_at(o->r->flat, w.cond->outputs, 0), 0);
-    ir_id *in = ARENA_ARRAY(o->f->scratch, ir_id, (size_t)o->n_in + 2), outer = o->f->graph;
-    TRY_MEMORY(in, o->f->err);
-    in[0] = counted ? trip_limit(&w) : IR_NONE;
-    in[1] = IR_NONE;
+    ir_id limit = counted ? trip_limit(&w) : IR_NONE, condition = IR_NONE, outer = o->f->graph;
     if (!counted)
-        TRY(add_condition(&w, o->in, o->n_in, &in[1]));
-    for (uint32_t i = 0; i < o->n_in; i++)
-        in[i + 2] = o->in[i];
+        TRY(add_condition(&w, o->in, o->n_in, &condition));
     ir_id body = o->f->graph = ir_add_graph(o->f->m, w.body->name, outer);
     assay_status status = body == IR_NONE ? err_no_memory(o->f->err) : read_body(&w, counted, body);
     o->f->graph = outer;
     TRY(status);
-    ir_id node = tfl_node(o, NULL, "Loop", in, o->n_in + 2, NULL);
-    *mapped = node != IR_NONE && foreign_attach_graph(o->f, node, "body", body);
+    ir_id node = add_loop(&w, limit, condition);
+    *mapped = node != IR_NONE && foreign_attach_graph(o->f, node, "body", body) &&
+              set_collected(&w);
     return *mapped ? ASSAY_OK : err_no_memory(o->f->err);
 }
 
@@ -300,7 +388,7 @@ static assay_status read_branch(tfl_op *o, unsigned option, ir_id *graph)
     assay_status status = *graph == IR_NONE ? err_no_memory(o->f->err)
                                             : inline_subgraph(o, at, o->in + 1, o->n_in - 1, &s);
     if (status == ASSAY_OK)
-        status = scope_outputs(o->r, &s, *graph);
+        status = scope_outputs(o->r, &s, *graph, NULL, false);
     o->f->graph = outer;
     return status;
 }

@@ -2,6 +2,7 @@
 #ifndef FORMATS_TFLITE_IMPL_H
 #define FORMATS_TFLITE_IMPL_H
 
+#include "base/vec.h"
 #include "formats/flatbuf.h"
 #include "formats/foreign.h"
 
@@ -39,6 +40,19 @@ typedef struct tfl_code {
 } tfl_code;
 enum { TFL_CUSTOM = 32 };
 
+/* What the handle of a TensorList stands for (tflite_lists.c). */
+typedef enum tfl_list_kind {
+    TFL_LIST_EMPTY,     /* nothing was put into it yet */
+    TFL_LIST_COLLECTED, /* `value` is the item of this trip */
+    TFL_LIST_WHOLE,     /* `value` holds the items along its first axis */
+} tfl_list_kind;
+
+typedef struct tfl_list {
+    ir_id handle;
+    tfl_list_kind kind;
+    ir_id value;
+} tfl_list;
+
 typedef struct tfl_reader {
     foreign f;
     flat *flat;
@@ -46,6 +60,7 @@ typedef struct tfl_reader {
     tfl_subgraph *subgraphs;
     flat_vector buffers;
     uint32_t n_codes, n_subgraphs, depth, n_operators;
+    VEC(tfl_list) lists;
 } tfl_reader;
 
 /* A subgraph in use: which value each of its tensors is by now (IR_NONE: none yet). */
@@ -84,6 +99,13 @@ typedef struct tfl_builtin {
 
 /* The row of a number; NULL: newer than the table. */
 const tfl_builtin *tfl_builtin_of(uint32_t code);
+/* The row of a custom operator that is known by its name; NULL: none is. */
+const tfl_builtin *tfl_custom_of(str name);
+
+/* ---- lists of tensors (tflite_lists.c) ---- */
+
+const tfl_list *tfl_list_of(const tfl_reader *r, ir_id value); /* or NULL */
+bool tfl_set_list(tfl_reader *r, ir_id handle, tfl_list_kind kind, ir_id value);
 
 /* ---- tensors (tflite_tensor.c) ---- */
 
@@ -129,9 +151,10 @@ extern tfl_map_fn tfl_conv, tfl_depthwise, tfl_conv3d, tfl_transpose_conv, tfl_t
 extern tfl_map_fn tfl_reshape, tfl_transpose, tfl_squeeze, tfl_expand_dims, tfl_concat, tfl_pack,
     tfl_unpack, tfl_split, tfl_split_v, tfl_slice, tfl_strided_slice, tfl_pad, tfl_mirror_pad,
     tfl_gather, tfl_embedding, tfl_shape, tfl_rank_of, tfl_reverse, tfl_reverse_sequence, tfl_fill,
-    tfl_zeros_like, tfl_where, tfl_select, tfl_one_hot, tfl_topk, tfl_scatter;
+    tfl_zeros_like, tfl_where, tfl_select, tfl_one_hot, tfl_topk, tfl_scatter, tfl_sparse_to_dense;
 extern tfl_map_fn tfl_reduce, tfl_arg, tfl_cast, tfl_squared_difference, tfl_rsqrt, tfl_square,
     tfl_floor_div, tfl_not_equal, tfl_cumsum, tfl_shift;
+extern tfl_map_fn tfl_list_reserve, tfl_list_from, tfl_list_set, tfl_list_get, tfl_list_stack;
 extern tfl_map_fn tfl_while, tfl_if, tfl_call_once, tfl_call, tfl_composite;
 
 #endif

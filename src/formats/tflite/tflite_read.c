@@ -104,6 +104,16 @@ ir_id tfl_step(tfl_op *o, const char *op, const ir_id *in, uint32_t n_in, ir_att
 
 /* ---- operators ---- */
 
+/* The sizes of an unknown operator's output by the file. An open first axis alone is the batch, whose size is that of
+ * the inputs; of several open axes nothing is known. */
+static const int64_t *unknown_sizes(const tfl_tensor *t)
+{
+    for (int d = 1; d < t->rank; d++)
+        if (t->open[d] < 0)
+            return t->open;
+    return t->dims;
+}
+
 /* An operator without a row: its name, its inputs, and outputs of the shapes that the file gives them. */
 static void add_unknown(tfl_op *o, const char *name)
 {
@@ -111,7 +121,7 @@ static void add_unknown(tfl_op *o, const char *name)
         const tfl_tensor *t = tfl_tensor_of(o, true, i);
         ir_value *v = t && o->out[i] != IR_NONE ? ir_value_at(o->f->m, o->out[i]) : NULL;
         if (v && t->dtype != IR_UNDEFINED)
-            v->declared = ir_tensor_type(o->f->m, t->dtype, t->rank, t->dims);
+            v->declared = ir_tensor_type(o->f->m, t->dtype, t->rank, unknown_sizes(t));
     }
     foreign_add(o->f, &(foreign_node){.op = name,
                                       .domain = TFL_DOMAIN,
@@ -186,7 +196,9 @@ static assay_status read_operator(tfl_reader *r, tfl_scope *s, flat_table t)
     if (++r->n_operators > FOREIGN_MAX_NODES)
         flat_fail(r->flat, t.at, "too many operators");
     TRY(flat_status(r->flat));
-    o.row = tfl_builtin_of(r->codes[code].builtin);
+    o.row = r->codes[code].builtin == TFL_CUSTOM ? tfl_custom_of(r->codes[code].custom) : NULL;
+    if (!o.row)
+        o.row = tfl_builtin_of(r->codes[code].builtin);
     TRY(open_operator(&o, t));
     o.name = o.first != IR_NONE ? ir_value_at(r->f.m, o.first)->name
                                 : str_of(o.row ? o.row->name : "operator");

@@ -358,6 +358,19 @@ assay_status tfl_scatter(tfl_op *o, bool *mapped)
     return map_to(tfl_node(o, NULL, "ScatterND", in, 3, attrs), mapped);
 }
 
+/* in: indices [n, rank] (or [n] for a vector), shape, values, what stands elsewhere. */
+assay_status tfl_sparse_to_dense(tfl_op *o, bool *mapped)
+{
+    static const int64_t behind = -1;
+    int rank = tfl_rank(o, 0);
+    ir_id fill[] = {o->in[3], o->in[1]}, last = foreign_ints(o->f, o->name, "axes", &behind, 1);
+    if ((rank != 1 && rank != 2) || tfl_rank(o, 2) != 1)
+        return ASSAY_OK;
+    ir_id rows = rank == 2 ? o->in[0] : tfl_step(o, "Unsqueeze", TFL_IDS(o->in[0], last), NULL);
+    ir_id in[] = {tfl_step(o, "Expand", fill, 2, NULL), rows, o->in[2]};
+    return map_to(tfl_node(o, NULL, "ScatterND", in, 3, NULL), mapped);
+}
+
 /* ---- shapes as data ---- */
 
 static assay_status as_output_type(tfl_op *o, ir_id from, const char *op, bool *mapped)

@@ -87,7 +87,7 @@ static const tfl_builtin builtins[] = {
     [65] = MAPPED("SLICE", tfl_slice, 3),
     [66] = SIMPLE("SIN", "Sin", 1),
     [67] = {"TRANSPOSE_CONV", tfl_transpose_conv, NULL, 4, 3},
-    [68] = NAMED("SPARSE_TO_DENSE"),
+    [68] = MAPPED("SPARSE_TO_DENSE", tfl_sparse_to_dense, 4),
     [69] = SIMPLE("TILE", "Tile", 2),
     [70] = MAPPED("EXPAND_DIMS", tfl_expand_dims, 2),
     [71] = SIMPLE("EQUAL", "Equal", 2),
@@ -231,4 +231,65 @@ static const tfl_builtin builtins[] = {
 const tfl_builtin *tfl_builtin_of(uint32_t code)
 {
     return code < sizeof builtins / sizeof *builtins ? &builtins[code] : NULL;
+}
+
+/* Operators of TensorFlow that the converter kept ("Flex"), and whose meaning is that of a row. */
+static const tfl_builtin customs[] = {
+    SIMPLE("FlexAbs", "Abs", 1),
+    SIMPLE("FlexAcos", "Acos", 1),
+    SIMPLE("FlexAcosh", "Acosh", 1),
+    SIMPLE("FlexAdd", "Add", 2),
+    SIMPLE("FlexAddV2", "Add", 2),
+    SIMPLE("FlexAsin", "Asin", 1),
+    SIMPLE("FlexAsinh", "Asinh", 1),
+    SIMPLE("FlexAtan", "Atan", 1),
+    SIMPLE("FlexAtanh", "Atanh", 1),
+    MAPPED("FlexCast", tfl_cast, 1),
+    SIMPLE("FlexCeil", "Ceil", 1),
+    SIMPLE("FlexCos", "Cos", 1),
+    SIMPLE("FlexCosh", "Cosh", 1),
+    SIMPLE("FlexElu", "Elu", 1),
+    SIMPLE("FlexErf", "Erf", 1),
+    SIMPLE("FlexExp", "Exp", 1),
+    SIMPLE("FlexFloor", "Floor", 1),
+    SIMPLE("FlexIdentity", "Identity", 1),
+    SIMPLE("FlexIsInf", "IsInf", 1),
+    SIMPLE("FlexIsNan", "IsNaN", 1),
+    SIMPLE("FlexLog", "Log", 1),
+    SIMPLE("FlexMaximum", "Max", 2),
+    SIMPLE("FlexMinimum", "Min", 2),
+    SIMPLE("FlexMul", "Mul", 2),
+    SIMPLE("FlexNeg", "Neg", 1),
+    SIMPLE("FlexPow", "Pow", 2),
+    SIMPLE("FlexRealDiv", "Div", 2),
+    SIMPLE("FlexReciprocal", "Reciprocal", 1),
+    SIMPLE("FlexRelu", "Relu", 1),
+    SIMPLE("FlexRound", "Round", 1),
+    MAPPED("FlexRsqrt", tfl_rsqrt, 1),
+    SIMPLE("FlexSelu", "Selu", 1),
+    SIMPLE("FlexSigmoid", "Sigmoid", 1),
+    SIMPLE("FlexSign", "Sign", 1),
+    SIMPLE("FlexSin", "Sin", 1),
+    SIMPLE("FlexSinh", "Sinh", 1),
+    SIMPLE("FlexSoftplus", "Softplus", 1),
+    SIMPLE("FlexSoftsign", "Softsign", 1),
+    SIMPLE("FlexSqrt", "Sqrt", 1),
+    MAPPED("FlexSquare", tfl_square, 1),
+    MAPPED("FlexSquaredDifference", tfl_squared_difference, 2),
+    SIMPLE("FlexSub", "Sub", 2),
+    SIMPLE("FlexTan", "Tan", 1),
+    SIMPLE("FlexTanh", "Tanh", 1),
+    MAPPED("FlexTensorListFromTensor", tfl_list_from, 1),
+    MAPPED("FlexTensorListGetItem", tfl_list_get, 2),
+    MAPPED("FlexTensorListReserve", tfl_list_reserve, 2),
+    MAPPED("FlexTensorListSetItem", tfl_list_set, 3),
+    MAPPED("FlexTensorListStack", tfl_list_stack, 1),
+};
+
+const tfl_builtin *tfl_custom_of(str name)
+{
+    for (size_t i = 0; i < sizeof customs / sizeof *customs; i++)
+        if (str_eq(name, str_of(customs[i].name)))
+            return &customs[i];
+    return NULL;
 }

@@ -84,14 +84,16 @@ static str list_classes(arena *a, const pickle_value *names)
     return text;
 }
 
+/* Of training; images are enlarged to a multiple of the stride, as the trainer does it. */
 static int64_t image_size(const pickle_value *root, const pickle_value *model)
 {
+    enum { STRIDE = 32 };
     const pickle_value *const where[] = {pickle_get(root, "train_args"), pickle_get(root, "opt"),
                                          pickle_get(model, "args")};
     for (size_t i = 0; i < sizeof where / sizeof *where; i++) {
         const pickle_value *v = where[i] ? pickle_get(where[i], "imgsz") : NULL;
         if (v && v->kind == PICKLE_INT && v->whole >= 32 && v->whole <= 8192)
-            return v->whole;
+            return (v->whole + STRIDE - 1) / STRIDE * STRIDE;
     }
     return 0;
 }

@@ -251,6 +251,76 @@ static void other_layers_have_theirs(void **state)
                    16, 15);
 }
 
+/* The layers that stand alone: no node of the reader's own domain is left. */
+static void is_known(const char *cls, const char *config, const char *shape, uint64_t trained)
+{
+    char text[1024];
+    ir_model *m = NULL;
+    snprintf(text, sizeof text,
+             "{\"class_name\": \"Sequential\", \"config\": [{\"class_name\": \"%s\", \"config\": "
+             "{%s%s\"batch_input_shape\": [null, %s]}}]}",
+             cls, config, *config ? ", " : "", shape);
+    if (read_text(text, &m) != ASSAY_OK)
+        fail_msg("%s is refused", cls);
+    for (ir_id id = 0; id < m->nodes.n; id++)
+        if (str_is(ir_node_at(m, id)->domain, "keras"))
+            fail_msg("%s is unknown", cls);
+    if (elements_with(m, IR_VALUE_PARAM) != trained)
+        fail_msg("%s: %llu parameters", cls, (unsigned long long)elements_with(m, IR_VALUE_PARAM));
+    ir_model_free(m);
+}
+
+static void rare_layers_are_known(void **state)
+{
+    (void)state;
+    is_known("LayerNormalization", "\"axis\": [1]", "10, 8", 20);
+    is_known("LayerNormalization", "\"axis\": [1, 3]", "4, 5, 6", 48);
+    is_known("LayerNormalization", "\"rms_scaling\": true", "10, 8", 8);
+    is_known("RMSNormalization", "\"axis\": 1", "10, 8", 10);
+    is_known("LocallyConnected1D", "\"filters\": 4, \"kernel_size\": 3", "10, 8",
+             8 * 24 * 4 + 8 * 4);
+    is_known("LocallyConnected2D", "\"filters\": 4, \"kernel_size\": [3, 3]", "6, 5, 2",
+             12 * 18 * 4 + 12 * 4);
+    is_known("MaxoutDense", "\"output_dim\": 4, \"nb_feature\": 3", "16", 3 * 16 * 4 + 12);
+    is_known("Highway", "", "16", 2 * 256 + 32);
+    is_known("TimeDistributedDense", "\"output_dim\": 4", "5, 3", 16);
+    is_known("ParametricSoftplus", "", "7", 14);
+    is_known("LSTMCell", "\"units\": 4", "16", 4 * 4 * 21);
+    is_known("StackedRNNCells",
+             "\"cells\": [{\"class_name\": \"LSTMCell\", \"config\": {\"units\": 4}}, "
+             "{\"class_name\": \"SimpleRNNCell\", \"config\": {\"units\": 3}}]",
+             "16", 4 * 4 * 21 + 3 * 8);
+    is_known("ReversibleEmbedding", "\"input_dim\": 10, \"output_dim\": 4", "5", 40);
+    is_known("Discretization", "\"bin_boundaries\": [0.0, 1.0]", "5", 0);
+    is_known("AdaptiveAveragePooling2D", "\"output_size\": [5, 3]", "16, 8, 3", 0);
+    is_known("AutoContrast", "", "8, 8, 3", 0);
+    is_known("Solarization", "", "8, 8, 3", 0);
+    is_known("Pipeline",
+             "\"layers\": [{\"class_name\": \"Rescaling\", \"config\": {\"scale\": 0.5}}]", "4", 0);
+    is_known("MelSpectrogram",
+             "\"fft_length\": 64, \"sequence_stride\": 16, \"window\": \"hann\", "
+             "\"num_mel_bins\": 8",
+             "256", 0);
+    is_known("STFTSpectrogram", "\"frame_length\": 16, \"frame_step\": 8", "128, 1", 0);
+}
+
+/* A Lambda is taken to keep the shape; the weights behind it may say that it does not. */
+static void shapes_behind_a_lambda_are_assumed(void **state)
+{
+    (void)state;
+    ir_model *m = read_model("tests/data/keras/lambda.h5");
+    const ir_node *lambda = node_named(m, "lambda");
+    assert_true(has_note(m, "assumed-shape"));
+    assert_true(ir_value_at(m, lambda->outputs[0])->flags & IR_VALUE_ASSUMED);
+    assert_int_equal(nodes_of(m, "Conv"), 1);
+    ir_model_free(m);
+    m = read_model("tests/data/keras/lambda_narrow.h5");
+    assert_false(has_note(m, "assumed-shape"));
+    assert_int_equal(nodes_of(m, "Conv"), 0);
+    assert_int_equal(elements_with(m, IR_VALUE_PARAM), 3 * 3 * 2 + 2 + 32 * 3 + 3);
+    ir_model_free(m);
+}
+
 static void foolish_texts_are_refused(void **state)
 {
     static const char *const texts[] = {
@@ -379,6 +449,8 @@ int run_test_keras(void)
         cmocka_unit_test(graphs_of_keras_3),
         cmocka_unit_test(layers_have_their_parameters),
         cmocka_unit_test(other_layers_have_theirs),
+        cmocka_unit_test(rare_layers_are_known),
+        cmocka_unit_test(shapes_behind_a_lambda_are_assumed),
         cmocka_unit_test(foolish_texts_are_refused),
         cmocka_unit_test(models_in_models_are_bounded),
         cmocka_unit_test(survives_damage),

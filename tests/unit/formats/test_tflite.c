@@ -130,6 +130,30 @@ static void a_counted_while_is_a_loop_of_known_trips(void **state)
     ir_model_free(m);
 }
 
+/* The items that a body puts into a TensorList are collected by the Loop: as its second axis, or the last one alone. */
+static void lists_that_loops_fill_are_collected(void **state)
+{
+    (void)state;
+    ir_model *m = read_model("tests/data/tflite/lists.tflite");
+    for (unsigned k = 0; k < 2; k++) {
+        const ir_node *loop = node_of(m, "Loop", k);
+        assert_non_null(loop);
+        ir_id body = ir_attr_find(loop, "body")->v.graph;
+        assert_int_equal(loop->n_inputs, 4);
+        assert_int_equal(loop->n_outputs, 3);
+        assert_int_equal(ir_graph_at(m, body)->inputs.n, 4);
+        assert_int_equal(ir_graph_at(m, body)->outputs.n, 4);
+    }
+    const ir_node *last = node_of(m, "Gather", 0), *second = node_of(m, "Loop", 1);
+    assert_int_equal(last->inputs[0], second->outputs[2]);
+    assert_int_equal(node_of(m, "Concat", 0)->n_inputs, 2);
+    assert_non_null(node_of(m, "ScatterND", 0));
+    assert_null(node_of(m, "FlexTensorListStack", 0));
+    const ir_node *odd = node_of(m, "FlexMystery", 0);
+    assert_true(ir_value_at(m, odd->outputs[0])->declared.dims[1].value < 0);
+    ir_model_free(m);
+}
+
 static void odd_storage_and_custom_operators_are_read(void **state)
 {
     (void)state;
@@ -204,6 +228,7 @@ static void survives_damage(void **state)
     survives_damage_of("tests/data/tflite/float.tflite");
     survives_damage_of("tests/data/tflite/quantised.tflite");
     survives_damage_of("tests/data/tflite/loop.tflite");
+    survives_damage_of("tests/data/tflite/lists.tflite");
     survives_damage_of("tests/data/tflite/odd.tflite");
 }
 
@@ -238,6 +263,7 @@ int run_test_tflite(void)
         cmocka_unit_test(half_weights_are_seen_behind_their_cast),
         cmocka_unit_test(quantisation_is_kept),
         cmocka_unit_test(a_counted_while_is_a_loop_of_known_trips),
+        cmocka_unit_test(lists_that_loops_fill_are_collected),
         cmocka_unit_test(odd_storage_and_custom_operators_are_read),
         cmocka_unit_test(survives_damage),
         cmocka_unit_test(reads_the_graph_only),
