@@ -70,6 +70,7 @@ typedef struct generate_answer {
     /* As the engine states its buffers; 0: not stated. */
     generate_part parts[GENERATE_PARTS]; /* of the weights */
     uint32_t n_parts;
+    bool as_stored; /* no copies, because the engine aborted with them */
     uint64_t cache_buffer, compute_buffer, output_buffer;
     uint64_t voluntary, involuntary, minor_faults, major_faults; /* of the whole process */
     generate_series prefill;

@@ -37,6 +37,11 @@ static const struct {
     {offsetof(llama_api, synchronize), "llama_synchronize"},
     {offsetof(llama_api, memory), "llama_get_memory"},
     {offsetof(llama_api, memory_clear), "llama_memory_clear"},
+    {offsetof(llama_api, pool_defaults), "ggml_threadpool_params_init"},
+    {offsetof(llama_api, pool_attach), "llama_attach_threadpool"},
+    {offsetof(llama_api, device_by_type), "ggml_backend_dev_by_type"},
+    {offsetof(llama_api, device_backend), "ggml_backend_dev_backend_reg"},
+    {offsetof(llama_api, backend_function), "ggml_backend_reg_get_proc_address"},
     {offsetof(llama_api, op_desc), "ggml_op_desc"},
     {offsetof(llama_api, tensor_name), "ggml_get_name"},
 };

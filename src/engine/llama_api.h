@@ -77,6 +77,15 @@ typedef struct llama_batch {
     int8_t *logits;
 } llama_batch;
 
+/* The threads that compute (ggml.h); without a pool, ggml creates threads anew for every call. */
+enum { LLAMA_THREADS_MOST = 512, LLAMA_DEVICE_CPU = 0 };
+typedef struct llama_pool_params {
+    bool cpumask[LLAMA_THREADS_MOST];
+    int n_threads, prio;
+    uint32_t poll;
+    bool strict_cpu, paused;
+} llama_pool_params;
+
 enum { LLAMA_FLASH_AUTO = -1, LLAMA_FLASH_OFF = 0, LLAMA_FLASH_ON = 1 };
 enum { LLAMA_LOG_ERROR = 4 };
 
@@ -106,6 +115,11 @@ typedef struct llama_api {
     void (*synchronize)(llama_context *c);
     llama_memory *(*memory)(const llama_context *c);
     void (*memory_clear)(llama_memory *m, bool data);
+    void (*pool_defaults)(llama_pool_params *p, int n_threads);
+    void (*pool_attach)(llama_context *c, void *pool, void *pool_of_prompts);
+    void *(*device_by_type)(int type);
+    void *(*device_backend)(void *device);
+    void *(*backend_function)(void *backend, const char *name);
     const char *(*op_desc)(const ggml_tensor *t);
     const char *(*tensor_name)(const ggml_tensor *t);
 } llama_api;

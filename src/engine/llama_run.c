@@ -53,7 +53,7 @@ static void take_log(int level, const char *text, void *ctx)
 {
     llama_running *r = ctx;
     note_buffer(&r->buffers, text);
-    if (level == LLAMA_LOG_ERROR && strlen(text) > 1)
+    if (level == LLAMA_LOG_ERROR && strlen(text) > 1 && !r->complaint[0])
         snprintf(r->complaint, sizeof r->complaint, "%.*s", (int)strcspn(text, "\n"), text);
 }
 
@@ -147,7 +147,7 @@ assay_status llama_put_tokens(llama_running *r, uint64_t from, uint64_t n)
 
 void llama_clear(llama_running *r)
 {
-    r->api.memory_clear(r->api.memory(r->context), true);
+    r->api.memory_clear(r->api.memory(r->context), false);
     r->api.synchronize(r->context);
 }
 
@@ -302,10 +302,12 @@ static assay_status load_model(llama_running *r)
     uint64_t begun = clock_mono_ns();
     char text[256] = "";
     p.n_gpu_layers = 0;
+    p.use_extra_bufts = !r->as_stored;
     r->model = r->api.model_load(r->q->model, p);
     if (!r->model)
         return err_fail(r->err, ASSAY_ERR_ENGINE, "llama.cpp did not load %.200s: %s", r->q->model,
                         r->complaint[0] ? r->complaint : "no reason was given");
+    r->complaint[0] = '\0';
     put_ms(r, "load_ms", begun);
     r->vocab = r->api.vocab_tokens(r->api.vocab(r->model));
     r->api.model_desc(r->model, text, sizeof text);
@@ -314,6 +316,25 @@ static assay_status load_model(llama_running *r)
     key_u64(r->out, "parameters", r->api.model_parameters(r->model));
     key_u64(r->out, "model_bytes", r->api.model_size(r->model));
     put_resident(r, "loaded");
+    return ASSAY_OK;
+}
+
+/* The threads live as long as the context, as in the programs of llama.cpp: without a pool, ggml would create them
+ * anew for every call. */
+static assay_status attach_threads(llama_running *r)
+{
+    llama_pool_params p;
+    void *cpu = r->api.device_by_type(LLAMA_DEVICE_CPU);
+    void *made = cpu ? r->api.backend_function(r->api.device_backend(cpu), "ggml_threadpool_new")
+                     : NULL;
+    void *(*new_pool)(llama_pool_params *);
+    memcpy(&new_pool, &made, sizeof made);
+    r->api.pool_defaults(&p, r->q->threads);
+    void *pool = made ? new_pool(&p) : NULL;
+    if (!pool)
+        return err_fail(r->err, ASSAY_ERR_ENGINE, "llama.cpp could not start %d threads",
+                        r->q->threads);
+    r->api.pool_attach(r->context, pool, NULL);
     return ASSAY_OK;
 }
 
@@ -334,6 +355,8 @@ static assay_status make_context(llama_running *r)
         return err_fail(r->err, ASSAY_ERR_ENGINE,
                         "llama.cpp could not create a context of %u tokens: %s", p.n_ctx,
                         r->complaint[0] ? r->complaint : "no reason was given");
+    r->complaint[0] = '\0';
+    TRY(attach_threads(r));
     put_ms(r, "context_ms", begun);
     key_u64(r->out, "context", p.n_ctx);
     put_resident(r, "ready");
@@ -418,7 +441,7 @@ void llama_run(void *request, sbuf *out)
     const llama_run_request *q = request;
     json_writer w;
     assay_error err = {0};
-    llama_running r = {.q = q->q, .out = &w, .err = &err};
+    llama_running r = {.q = q->q, .as_stored = q->as_stored, .out = &w, .err = &err};
     arena *a = arena_new(ARENA);
     prepare_process(q->words);
     rng_seed(&r.rng, q->q ? q->q->seed : 0);

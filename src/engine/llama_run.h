@@ -11,6 +11,8 @@
 typedef struct llama_run_request {
     const generate_request *q; /* NULL: the library alone */
     const char *library;       /* or NULL: look for one */
+    bool as_stored;            /* weights only in the layout of the file */
+    bool aborted;              /* set when the library did */
     int words; /* a file in memory: gets what the library writes to its streams, such as the reason of an abort */
 } llama_run_request;
 
@@ -34,6 +36,7 @@ struct llama_operators;
 
 typedef struct llama_running {
     const generate_request *q;
+    bool as_stored;
     llama_api api;
     llama_model *model;
     llama_context *context;
@@ -41,7 +44,7 @@ typedef struct llama_running {
     int32_t vocab;
     rng rng;
     llama_buffers buffers;
-    char complaint[512];               /* the last error that the library logged */
+    char complaint[512];               /* the first error that the library logged in this step */
     struct llama_operators *operators; /* or NULL: not timed */
     json_writer *out;
     assay_error *err;

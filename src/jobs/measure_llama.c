@@ -170,6 +170,14 @@ static void describe_engine(llama_job *j, const generate_request *q, double toke
     m->seed = q->seed;
 }
 
+static assay_status run_file(llama_job *j, const generate_request *q, generate_answer *a,
+                             assay_error *err)
+{
+    TRY(engine_generate(j->engine, q, j->work, a, err));
+    j->as_stored = j->as_stored || a->as_stored;
+    return ASSAY_OK;
+}
+
 static assay_status measure_batch(llama_job *j, const llama_file *f, uint64_t batch,
                                   assay_error *err)
 {
@@ -182,7 +190,7 @@ static assay_status measure_batch(llama_job *j, const llama_file *f, uint64_t ba
         deepest = q.depths[i] > deepest ? q.depths[i] : deepest;
     TRY(llama_plan_at(j, f, &q, deepest, &l, err));
     TRY(check_memory(j, f, &l, err));
-    TRY(engine_generate(j->engine, &q, j->work, &a, err));
+    TRY(run_file(j, &q, &a, err));
     describe_engine(j, &q, 1);
     return llama_add_results(j, f, &q, &a, err);
 }
@@ -216,7 +224,7 @@ static assay_status measure_layers(llama_job *j, const llama_file *f, assay_erro
     q.repeats = j->o->measure.runs_given ? (uint64_t)j->o->measure.num_runs : LAYER_REPEATS;
     TRY(llama_plan_at(j, f, &q, q.prompt, &l, err));
     TRY(check_memory(j, f, &l, err));
-    TRY(engine_generate(j->engine, &q, j->work, &a, err));
+    TRY(run_file(j, &q, &a, err));
     describe_engine(j, &q, (double)q.prompt);
     TRY(llama_add_pass(j, f, &q, &a, err));
     return llama_fill_layers(j, &a, err);
@@ -364,6 +372,11 @@ static void hand_over(llama_job *j)
         notes_add(&j->p->warnings, "random-weights", (str){0},
                   "Speed and memory do not depend on them. The tokens are meaningless.",
                   "The weights are random.");
+    if (j->as_stored)
+        notes_add(&j->p->warnings, "weights-as-stored", (str){0},
+                  "Times are those of the generic kernels; see `--no-repack` of llama.cpp.",
+                  "llama.cpp aborted with weights in the layout of its kernels and was run with "
+                  "the weights as stored.");
     busy_note(m, &j->p->warnings);
 }
 

@@ -16,8 +16,9 @@ typedef struct llama_job {
     arena *work;
     VEC(profile_config) configs;
     VEC(profile_generation) list;
-    bool random; /* weights */
-    bool layers; /* times of operators instead of decoding */
+    bool random;    /* weights */
+    bool as_stored; /* some file was run without copies of its weights (generate.h) */
+    bool layers;    /* times of operators instead of decoding */
 } llama_job;
 
 /* One file to run. */

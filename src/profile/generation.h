@@ -13,6 +13,7 @@ typedef struct profile_generation {
     str cache_dtype;
     const char *flash_attention; /* "auto", "on", "off" */
     bool random_weights;
+    uint64_t parameters, model_bytes; /* of the loaded model, as the library counts them */
     /* Tokens per second of all sequences, with the 95 % interval of the mean time. NaN: not measured */
     double prefill_rate, prefill_low, prefill_high;
     double decode_rate, decode_low, decode_high;

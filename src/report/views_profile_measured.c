@@ -186,8 +186,9 @@ static const view_table_row generation_tables[] = {
 };
 static const view_line_row generation_lines[] = {
     VIEW_LINE("{precision:text}, batch {batch:whole}, context {context_depth:whole}: weights "
-              "{planned_weight_bytes:bytes} planned[, {+weight_bytes:bytes} measured][, "
-              "{+repacked_bytes:bytes} more as copies in the layout of the kernels]; cache for "
+              "{planned_weight_bytes:bytes} planned[, {+model_bytes:bytes} loaded][, "
+              "{+weight_bytes:bytes} mapped][, {+repacked_bytes:bytes} copied to the layout of the "
+              "kernels]; cache for "
               "{context:whole} tokens {planned_cache_bytes:bytes} planned[, {+cache_bytes:bytes} "
               "measured][; compute buffers {+compute_bytes:bytes}][; resident "
               "{+resident_bytes:bytes} at most].",

@@ -1080,9 +1080,16 @@ export interface ProfileGeneration {
     prefill_joules_per_token?: number;
     /** Energy of the processor per generated token. [J] */
     decode_joules_per_token?: number;
+    /** Elements of all tensors, as the library counts them. */
+    parameters?: number;
+    /** Bytes of all tensors, as the library counts them. [bytes] */
+    model_bytes?: number;
     /** Bytes of the tensors of the file. [bytes] */
     planned_weight_bytes: number;
-    /** The library's buffers of weights as stored. [bytes] */
+    /**
+     * The library's buffers of weights as stored: the file from the first to the last tensor that
+     * is used in place. [bytes]
+     */
     weight_bytes?: number;
     /** Weights that the library stores a second time, in the layout of its kernels. [bytes] */
     repacked_bytes?: number;

@@ -30,6 +30,9 @@ python3 -c '
 import json
 g = json.load(open("file.json"))["generation"][0]
 print(abs(g["weight_bytes"] / g["planned_weight_bytes"] - 1) < 0.05, "repacked_bytes" in g or "none")' | cut -d" " -f1
+# The library counts the parameters and bytes that were planned, in files of different families.
+python3 "$(dirname "$CASES")/../../bench/families.py" "$ASSAY" llama gpt2 gpt_neox bloom falcon deepseek_v3 mixtral glm4 |
+    sed 's/, cache.*//'
 # Time of layers: every operator with weights, rotary positions, attention, activations and sums have a layer.
 "$ASSAY" layers tiny.gguf --num-runs 2 --threads 1 -q -o layers.json
 python3 -c '
