@@ -78,18 +78,34 @@ static uint32_t big_endian(const char *p)
     return (uint32_t)u[0] << 24 | (uint32_t)u[1] << 16 | (uint32_t)u[2] << 8 | u[3];
 }
 
-/* Chunks are length, name, data, checksum; the reader of whole images does not tell of this one. */
+/* Chunks are length, name, data, checksum. Whether a whole one begins at `at` < s.n; *n: bytes of its data. */
+static bool png_chunk_at(str s, size_t at, uint32_t *n)
+{
+    *n = s.n - at >= 12 ? big_endian(s.p + at) : UINT32_MAX;
+    return s.n - at >= 12 && *n <= s.n - at - 12;
+}
+
+/* The reader of whole images does not tell of this chunk. */
 static int png_orientation(str s)
 {
-    for (size_t at = 8; s.n >= 12 && at <= s.n - 12;) {
-        uint32_t n = big_endian(s.p + at);
-        if (n > s.n - 12 - at)
-            break;
+    uint32_t n;
+    for (size_t at = 8; at < s.n && png_chunk_at(s, at, &n); at += 12 + (size_t)n)
         if (memcmp(s.p + at + 4, "eXIf", 4) == 0)
             return image_orientation((const uint8_t *)s.p + at + 8, n);
-        at += 12 + (size_t)n;
-    }
     return 1;
+}
+
+/* The reader allocates what a chunk claims to hold, up to 2 GiB, before it reads it. */
+static bool png_chunks_fit(str s)
+{
+    uint32_t n;
+    for (size_t at = 8; at < s.n; at += 12 + (size_t)n) {
+        if (!png_chunk_at(s, at, &n))
+            return false;
+        if (memcmp(s.p + at + 4, "IEND", 4) == 0)
+            return true;
+    }
+    return true;
 }
 
 static assay_status png_bad(const decoding *d, const char *message)
@@ -104,6 +120,8 @@ static assay_status decode_png(const decoding *d)
     const png_color white = {255, 255, 255};
     png_image p = {.version = PNG_IMAGE_VERSION};
     assay_status s = ASSAY_OK;
+    if (!png_chunks_fit(d->bytes))
+        return image_bad(d, "truncated file");
     if (!png_image_begin_read_from_memory(&p, d->bytes.p, d->bytes.n))
         s = png_bad(d, p.message);
     if (s == ASSAY_OK)

@@ -271,11 +271,18 @@ static bool import_used(imports *x, const ir_model *m, ir_id graph)
     return true;
 }
 
+/* A graph without nodes needs no operator, but every model names a set. */
+static bool list_imports(imports *x, const ir_model *m)
+{
+    int version = ir_opset_version(m, STR(""));
+    return (version <= 0 || import_opset(x, STR(""), version)) && import_used(x, m, 0) &&
+           (x->list.n > 0 || import_opset(x, STR(""), 1));
+}
+
 static void put_imports(onnx_writer *w)
 {
     imports x = {.arena = w->out.arena};
-    int version = ir_opset_version(w->m, STR(""));
-    if ((version > 0 && !import_opset(&x, STR(""), version)) || !import_used(&x, w->m, 0))
+    if (!list_imports(&x, w->m))
         wire_out_fail(&w->out, err_no_memory(w->out.err));
     for (uint32_t i = 0; i < x.list.n; i++) {
         wire_open(&w->out, 8);
