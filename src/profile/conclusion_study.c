@@ -73,9 +73,27 @@ static void put_timing(const comparison *c, const comparison_timing *t, sbuf *ou
     sbuf_printf(out, ": %s. ", t->verdict ? t->verdict : "not tested");
 }
 
+/* One of the two is a file of weights without a graph. */
+static void put_weights_pair(const comparison *c, sbuf *out)
+{
+    const comparison_model *a = &c->models[0], *b = &c->models[1];
+    conclude_name(out, b->label);
+    sbuf_puts(out, " has ");
+    conclude_ratio(out, b->ratios.parameters);
+    sbuf_puts(out, " the parameters of ");
+    conclude_name(out, a->label);
+    sbuf_puts(out, "; the work is not compared: ");
+    conclude_name(out, a->flops == FIELD_UNKNOWN ? a->label : b->label);
+    sbuf_puts(out, " holds weights without a graph.");
+}
+
 static void put_pair(const comparison *c, sbuf *out)
 {
     const comparison_model *a = &c->models[0], *b = &c->models[1];
+    if (a->flops == FIELD_UNKNOWN || b->flops == FIELD_UNKNOWN) {
+        put_weights_pair(c, out);
+        return;
+    }
     conclude_name(out, b->label);
     sbuf_puts(out, " needs ");
     conclude_ratio(out, b->ratios.flops);

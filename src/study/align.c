@@ -10,6 +10,10 @@
  *
  * The hash of a graph above a layer is that of the layer mixed with the sum of its producers' (Weisfeiler and
  * Lehman's refinement run to the end along the edges); sums, because exporters swap the operands of an addition.
+ *
+ * Across formats, graphs are not the same: one folds a normalisation, another has the bias as an operator. There the
+ * whole graphs are one stretch, and its pairing goes by the work: the type of a layer, its MACs and the sizes of its
+ * output, without regard to their order and to axes of size 1.
  */
 #include "study/align.h"
 
@@ -28,6 +32,7 @@ typedef struct side {
     uint32_t *edge_at,
         *edges; /* producers of layer i: edges[edge_at[i]] .. edges[edge_at[i + 1] - 1] */
     uint64_t *own, *op, *name, *module; /* [n] hashes */
+    uint64_t *work;                     /* [n] type, MACs and sizes in any order */
     uint64_t *up, *down, *near, *op_up, *op_down, *op_near;
     uint64_t *told, *told_up, *told_down; /* with attributes */
     uint64_t *key;                        /* of the stage at hand */
@@ -43,6 +48,7 @@ typedef struct aligning {
     arena *work;
     side a, b;
     keyed *list_a, *list_b;
+    bool across;
 } aligning;
 
 /* ---- hashes ---- */
@@ -80,6 +86,41 @@ static uint64_t own_hash(const profile_layer *l)
     return with_shapes(h, l->outputs, l->n_outputs);
 }
 
+/* Whether the outputs of a layer are no more than a vector. */
+static bool makes_vector(const profile_layer *l)
+{
+    int wide = 0;
+    for (int d = 0; l->n_outputs && d < l->outputs[0].shape.rank; d++)
+        wide += l->outputs[0].shape.dims[d] != 1;
+    return l->n_outputs && l->outputs[0].shape.rank >= 0 && wide <= 1;
+}
+
+/* Convolutions of one or two axes are of one family; so are products with and without a bias, and the convolution of a
+ * single point that stands for one. */
+static str family_of(const profile_layer *l)
+{
+    bool conv = str_starts(l->type, "conv") && !str_contains(l->type, "transpose");
+    if (str_is(l->type, "matmul") || (conv && makes_vector(l)))
+        return STR("linear");
+    return conv ? STR("conv") : l->type;
+}
+
+/* A sum, so that the order of the axes does not matter. */
+static uint64_t sizes_hash(const profile_tensor *t, uint32_t n)
+{
+    uint64_t h = 0;
+    for (uint32_t i = 0; i < n; i++)
+        for (int d = 0; d < t[i].shape.rank; d++)
+            h += t[i].shape.dims[d] == 1 ? 0 : mix((uint64_t)t[i].shape.dims[d] + 1);
+    return h;
+}
+
+static uint64_t work_hash(const profile_layer *l)
+{
+    uint64_t h = with(with(str_hash(family_of(l)), l->macs), l->times);
+    return with(h, sizes_hash(l->outputs, l->n_outputs ? 1 : 0));
+}
+
 static bool same_tensors(const profile_tensor *x, uint32_t n, const profile_tensor *y, uint32_t m)
 {
     if (n != m)
@@ -104,9 +145,16 @@ static uint32_t fewer(uint32_t n, uint32_t m)
     return n < m ? n : m;
 }
 
-bool align_reshaped(const profile_layer *x, const profile_layer *y)
+bool align_is_across(const profile *a, const profile *b)
+{
+    return a->format.n && b->format.n && !str_eq(a->format, b->format);
+}
+
+bool align_reshaped(const profile_layer *x, const profile_layer *y, bool across)
 {
     uint32_t n = fewer(x->n_inputs, y->n_inputs), m = fewer(x->n_outputs, y->n_outputs);
+    if (across)
+        return sizes_hash(x->outputs, m) != sizes_hash(y->outputs, m);
     return !same_tensors(x->inputs, n, y->inputs, n) || !same_tensors(x->outputs, m, y->outputs, m);
 }
 
@@ -119,11 +167,13 @@ static bool same_attributes(const profile_layer *x, const profile_layer *y)
            !attribute_next(x->attributes, y->attributes, &i, &k, &ignored);
 }
 
-bool align_same(const profile_layer *x, const profile_layer *y)
+bool align_same(const profile_layer *x, const profile_layer *y, bool across)
 {
-    return str_eq(x->op, y->op) && x->flops == y->flops && x->macs == y->macs &&
-           x->parameters == y->parameters && x->memory == y->memory && x->times == y->times &&
-           same_shapes(x, y) && same_attributes(x, y);
+    if (x->flops != y->flops || x->macs != y->macs || x->parameters != y->parameters ||
+        x->memory != y->memory || x->times != y->times)
+        return false;
+    return across ? work_hash(x) == work_hash(y)
+                  : str_eq(x->op, y->op) && same_shapes(x, y) && same_attributes(x, y);
 }
 
 /* ---- the graph ---- */
@@ -194,9 +244,9 @@ static bool hash_near(const side *s, const uint64_t *own, uint64_t *near, arena 
 
 static bool describe(side *s, const profile *p, arena *work, uint32_t *partner)
 {
-    uint64_t **const arrays[] = {&s->own,  &s->op,   &s->name,    &s->module,   &s->up,
-                                 &s->down, &s->near, &s->op_up,   &s->op_down,  &s->op_near,
-                                 &s->key,  &s->told, &s->told_up, &s->told_down};
+    uint64_t **const arrays[] = {&s->own,  &s->op,   &s->name,    &s->module,    &s->up,
+                                 &s->down, &s->near, &s->op_up,   &s->op_down,   &s->op_near,
+                                 &s->key,  &s->told, &s->told_up, &s->told_down, &s->work};
     s->p = p;
     s->n = p->n_layers;
     s->partner = partner;
@@ -214,6 +264,7 @@ static bool describe(side *s, const profile *p, arena *work, uint32_t *partner)
         s->op[i] = str_hash(l->op);
         s->name[i] = str_hash(l->name);
         s->module[i] = str_hash(l->module);
+        s->work[i] = work_hash(l);
         partner[i] = ALIGN_NONE;
     }
     hash_up(s, s->told, s->told_up);
@@ -288,6 +339,12 @@ KEY(op_both_named, with(with(s->op_up[i], s->op_down[i]), s->name[i]))
 KEY(op_both, with(s->op_up[i], s->op_down[i]))
 KEY(op_named, with(s->op[i], s->name[i]))
 KEY(op, s->op[i])
+KEY(work, s->work[i])
+/* Of layers that multiply: the same work on other sizes, as a dilated convolution that was cut into blocks. */
+KEY(cost, s->p->layers[i].macs
+              ? with(with(str_hash(family_of(&s->p->layers[i])), s->p->layers[i].macs),
+                     with(s->p->layers[i].parameters, s->p->layers[i].times))
+              : with((uintptr_t)s, i))
 
 /* Of keys as sure as each other, those with the name first: of repeated blocks the one that people know. */
 static key_fn *const stages[] = {
@@ -305,9 +362,22 @@ static void pair_in(aligning *g, key_fn *key, uint32_t a0, uint32_t a1, uint32_t
 
 /* ---- what is left, stretch by stretch ---- */
 
+/* Layers that multiply are what two files of one network have in common; of others the same size is a hint. */
+static int32_t score_across(const aligning *g, uint32_t i, uint32_t k)
+{
+    const side *a = &g->a, *b = &g->b;
+    const profile_layer *x = &a->p->layers[i], *y = &b->p->layers[k];
+    if (!str_eq(family_of(x), family_of(y)))
+        return 0;
+    return 2 + (x->macs ? 12 : 4) * (a->work[i] == b->work[k]) + (x->parameters == y->parameters) +
+           2 * (a->name[i] == b->name[k]);
+}
+
 static int32_t score(const aligning *g, uint32_t i, uint32_t k)
 {
     const side *a = &g->a, *b = &g->b;
+    if (g->across)
+        return score_across(g, i, k);
     if (a->op[i] != b->op[k])
         return 0;
     return 4 + 8 * (a->own[i] == b->own[k]) + 6 * (a->name[i] == b->name[k]) +
@@ -377,6 +447,8 @@ static bool pair_stretch(aligning *g, uint32_t a0, uint32_t a1, uint32_t b0, uin
         return true;
     if ((uint64_t)n * m <= CELLS_MOST)
         return pair_by_order(g, n, m);
+    if (g->across)
+        pair_in(g, key_work, a0, a1, b0, b1);
     pair_in(g, key_op_named, a0, a1, b0, b1);
     pair_in(g, key_op, a0, a1, b0, b1);
     key_place(&g->a);
@@ -439,9 +511,16 @@ static bool align(aligning *g, const profile *a, const profile *b, alignment *ou
     if (!g->list_a || !g->list_b || !describe(&g->a, a, g->work, out->of_a) ||
         !describe(&g->b, b, g->work, out->of_b))
         return false;
-    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
+    g->across = align_is_across(a, b);
+    for (size_t i = 0; i < sizeof stages / sizeof *stages && !g->across; i++)
         pair_in(g, stages[i], 0, g->a.n, 0, g->b.n);
-    return pair_rest(g);
+    if (!pair_rest(g))
+        return false;
+    if (g->across) { /* branches that run in another order */
+        pair_in(g, key_work, 0, g->a.n, 0, g->b.n);
+        pair_in(g, key_cost, 0, g->a.n, 0, g->b.n);
+    }
+    return true;
 }
 
 assay_status align_layers(const profile *a, const profile *b, arena *keep, alignment *out,

@@ -67,17 +67,18 @@ typedef struct pairing {
     alignment of;
     uint64_t *peak_a, *peak_b; /* bytes live at the peak, by layer */
     layer_list differ, peak, timed;
-    bool has_times;
+    bool has_times, across;
     uint32_t same, renamed;
 } pairing;
 
-static comparison_change change_of(const profile_layer *before, const profile_layer *after)
+static comparison_change change_of(const profile_layer *before, const profile_layer *after,
+                                   bool across)
 {
-    return !before                         ? CHANGE_ADDED
-           : !after                        ? CHANGE_REMOVED
-           : align_same(before, after)     ? CHANGE_NONE
-           : align_reshaped(before, after) ? CHANGE_RESHAPED
-                                           : CHANGE_CHANGED;
+    return !before                                 ? CHANGE_ADDED
+           : !after                                ? CHANGE_REMOVED
+           : align_same(before, after, across)     ? CHANGE_NONE
+           : align_reshaped(before, after, across) ? CHANGE_RESHAPED
+                                                   : CHANGE_CHANGED;
 }
 
 /* Witnesses name their producer; of layers of one name the first takes it. */
@@ -140,14 +141,15 @@ static bool list_attributes(arena *a, const profile_layer *before, const profile
     return true;
 }
 
+/* Attributes of operators of two formats do not compare. */
 static bool make_layer(arena *a, const profile_layer *before, const profile_layer *after,
-                       comparison_layer *l)
+                       bool across, comparison_layer *l)
 {
     const profile_layer *any = after ? after : before;
     assert(any);
     l->type = any->type;
     l->op = any->op;
-    return list_attributes(a, before, after, l);
+    return across || list_attributes(a, before, after, l);
 }
 
 static bool push_layer(arena *a, layer_list *list, const comparison_layer *l)
@@ -164,7 +166,7 @@ static bool take_pair(pairing *g, uint32_t i, uint32_t k)
     const profile_layer *before = i != ALIGN_NONE ? &g->a->layers[i] : NULL;
     const profile_layer *after = k != ALIGN_NONE ? &g->b->layers[k] : NULL;
     uint64_t peak_before = before ? g->peak_a[i] : 0, peak_after = after ? g->peak_b[k] : 0;
-    comparison_layer l = {.change = change_of(before, after)};
+    comparison_layer l = {.change = change_of(before, after, g->across)};
     bool is_same = l.change == CHANGE_NONE, moves_peak = peak_before != peak_after;
     assert(!is_same || (before && after));
     if (is_same && str_eq(before->name, after->name))
@@ -177,7 +179,7 @@ static bool take_pair(pairing *g, uint32_t i, uint32_t k)
         l.before = side_of(g->arena, before, peak_before);
     if (after)
         l.after = side_of(g->arena, after, peak_after);
-    if (arena_failed(g->arena) || !make_layer(g->arena, before, after, &l))
+    if (arena_failed(g->arena) || !make_layer(g->arena, before, after, g->across, &l))
         return false;
     compare_describe(g->arena, g->has_times, &l);
     return (is_same || push_layer(g->arena, &g->differ, &l)) &&
@@ -255,6 +257,7 @@ static assay_status collect_layers(const profile *const *pair, arena *a, compari
 {
     pairing g = {.arena = a, .a = pair[0], .b = pair[1]};
     g.has_times = timed(g.a) && timed(g.b);
+    g.across = align_is_across(g.a, g.b);
     TRY(align_layers(g.a, g.b, a, &g.of, err));
     g.peak_a = peak_by_layer(g.a, a);
     g.peak_b = peak_by_layer(g.b, a);
@@ -290,5 +293,6 @@ assay_status compare_run(const profile *const *profiles, uint32_t n, arena *a, c
     TRY(same_lens(profiles, n, err));
     *out = (comparison){.lens = profiles[0]->lens};
     TRY_MEMORY(collect_types(profiles, n, a, out), err);
-    return n == 2 ? collect_layers(profiles, a, out, err) : ASSAY_OK;
+    bool graphs = !profiles[0]->inventory.alone && !profiles[1]->inventory.alone;
+    return n == 2 && graphs ? collect_layers(profiles, a, out, err) : ASSAY_OK;
 }

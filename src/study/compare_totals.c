@@ -21,26 +21,29 @@ static uint64_t memory_used(const profile *p)
 
 static comparison_model model_of(const profile *p, str label)
 {
-    return (comparison_model){.model = p->model,
-                              .label = label,
-                              .assumed = p->accounting.assumed,
-                              .unknown = p->accounting.unknown,
-                              .parameters = p->total_parameters,
-                              .weight_bytes = p->architecture.weight_bytes,
-                              .operators = p->total_operators,
-                              .macs = p->total_macs,
-                              .flops = p->total_flops,
-                              .flops_per_param = p->total_parameters
-                                                     ? (double)p->total_flops /
-                                                           (double)p->total_parameters
-                                                     : 0,
-                              .memory = p->total_memory,
-                              .arithmetic_intensity = p->arithmetic_intensity,
-                              .activations_peak_bytes = p->memory_plan.activations_peak_bytes,
-                              .peak_bytes = p->memory_plan.peak_bytes,
-                              .p50_ms = by_metric(p, "p50").v,
-                              .samples_per_second = by_metric(p, "throughput").v,
-                              .memory_used_bytes = memory_used(p)};
+    comparison_model m = {.model = p->model,
+                          .label = label,
+                          .assumed = p->accounting.assumed,
+                          .unknown = p->accounting.unknown,
+                          .parameters = p->total_parameters,
+                          .weight_bytes = p->architecture.weight_bytes,
+                          .operators = p->total_operators,
+                          .macs = p->total_macs,
+                          .flops = p->total_flops,
+                          .memory = p->total_memory,
+                          .arithmetic_intensity = p->arithmetic_intensity,
+                          .activations_peak_bytes = p->memory_plan.activations_peak_bytes,
+                          .peak_bytes = p->memory_plan.peak_bytes,
+                          .p50_ms = by_metric(p, "p50").v,
+                          .samples_per_second = by_metric(p, "throughput").v,
+                          .memory_used_bytes = memory_used(p)};
+    m.flops_per_param = p->total_parameters ? (double)m.flops / (double)m.parameters : 0;
+    if (p->inventory.alone) { /* weights without a graph: nothing but the weights is known */
+        m.operators = m.macs = m.flops = m.memory = FIELD_UNKNOWN;
+        m.activations_peak_bytes = m.peak_bytes = FIELD_UNKNOWN;
+        m.flops_per_param = m.arithmetic_intensity = NAN;
+    }
+    return m;
 }
 
 /* ---- ratios ---- */

@@ -3382,22 +3382,22 @@ export interface ComparisonModel {
     parameters: number;
     /** Size of the weights. [bytes] */
     weight_bytes: number;
-    /** Nodes that run. */
-    operators: number;
+    /** Nodes that run. null, as the figures below, for weights without a graph. */
+    operators: number | null;
     /** Multiply-accumulates. [MACs] */
-    macs: number;
+    macs: number | null;
     /** FLOPs by the chosen convention. [FLOPs] */
-    flops: number;
+    flops: number | null;
     /** FLOPs divided by parameters. */
     flops_per_param?: number;
     /** Bytes that all layers move. [bytes] */
-    memory: number;
+    memory: number | null;
     /** FLOPs per byte moved. [FLOP/byte] */
     arithmetic_intensity?: number;
     /** Peak of the activations. [bytes] */
-    activations_peak_bytes: number;
+    activations_peak_bytes: number | null;
     /** Peak of weights and activations. [bytes] */
-    peak_bytes: number;
+    peak_bytes: number | null;
     /** Median latency. [ms] */
     p50_ms?: number;
     /** Samples, images, tokens or requests per second. [1/s] */

@@ -195,20 +195,33 @@ bool nc_einsum(nc_op *o)
 
 /* ---- views ---- */
 
-/* The sizes of the output; the batch is copied. */
-static bool reshape_to_output(nc_op *o)
+/* dims are the sizes of the output; the batch is copied. */
+static bool reshape_to(nc_op *o, int64_t *dims, int n)
 {
-    int64_t dims[NC_RANK + 1];
-    int n = nc_dims(&o->out[0], dims), open = 0;
+    int open = 0;
     dims[0] = 0;
     for (int k = 1; k < n; k++)
         open += dims[k] < 0;
     return o->out[0].rank && open <= 1 && layer_reshape(&o->l, o->l.in[0], dims, n);
 }
 
+static bool reshape_to_output(nc_op *o)
+{
+    int64_t dims[NC_RANK + 1];
+    int n = nc_dims(&o->out[0], dims);
+    return reshape_to(o, dims, n);
+}
+
+/* The size that the file leaves open stays open, so that it follows the size of the input. */
 bool nc_reshape(nc_op *o)
 {
-    return !nc_int(o, 3, 0) && reshape_to_output(o);
+    static const int64_t keys[][4] = {{0}, {1, 0}, {2, 1, 0}, {2, 11, 1, 0}};
+    int64_t dims[NC_RANK + 1];
+    int n = nc_dims(&o->out[0], dims);
+    for (int k = 1; k < n && n <= 5 && !nc_text(o, 6).n; k++)
+        if (nc_int(o, keys[n - 2][k - 1], 0) == -1)
+            dims[k] = -1;
+    return !nc_int(o, 3, 0) && reshape_to(o, dims, n);
 }
 
 bool nc_view(nc_op *o)

@@ -88,6 +88,24 @@ static void sizes_in_words_are_read(void **state)
     ir_model_free(m);
 }
 
+/* What the file leaves open follows the size of the input. */
+static void open_sizes_stay_open(void **state)
+{
+    (void)state;
+    ir_model *m = NULL;
+    assert_int_equal(read_text("7767517\n2 2\nInput x 0 1 x 0=3 1=4 2=2\n"
+                               "Reshape r 1 1 x y 0=2 1=-1\n",
+                               &m),
+                     ASSAY_OK);
+    const ir_tensor *to = foreign_input_of(m, foreign_node_of(m, "Reshape", 0), 1)->constant;
+    int64_t dims[3];
+    assert_int_equal(to->n_elems, 3);
+    memcpy(dims, to->bytes, sizeof dims);
+    assert_int_equal(dims[1], -1);
+    assert_int_equal(dims[2], 2);
+    ir_model_free(m);
+}
+
 static void malformed_files_are_refused(void **state)
 {
     (void)state;
@@ -138,6 +156,7 @@ int run_test_ncnn(void)
         cmocka_unit_test(the_size_of_an_input_fits_the_file),
         cmocka_unit_test(weights_are_slices_of_the_bin),
         cmocka_unit_test(sizes_in_words_are_read),
+        cmocka_unit_test(open_sizes_stay_open),
         cmocka_unit_test(malformed_files_are_refused),
         cmocka_unit_test(survives_damage),
         cmocka_unit_test(reads_the_tags_only),
