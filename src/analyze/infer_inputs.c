@@ -283,10 +283,12 @@ static assay_status shape_declared(infer_result *r, uint32_t input, const infer_
                   "An input has no declared shape. Layers that depend on it are not counted.");
         return ASSAY_OK;
     }
-    if (v->declared.rank < 0 && rank == 0)
+    if (v->declared.rank < 0 && rank == 0) {
+        r->assumed_inputs = true;
         notes_add(&r->notes, "assumed-rank", v->name,
                   "Set its shape with --input-shape NAME:d0,d1,...",
                   "An input has no declared shape. A scalar is assumed, as its readers need one.");
+    }
     int64_t *dims = ARENA_ARRAY(r->arena, int64_t, (size_t)rank + 1);
     TRY_MEMORY(dims && seen_shape(r, id, rank, &seen), err);
     int batch_axis = takes_batch(opt, input, rank);

@@ -5,7 +5,7 @@
 
 A case is a file, its inputs and the outputs that it must have. Those of integer.tflite were
 computed by LiteRT (@litertjs/core 2.5.3, XNNPACK) and must be equal, step for step; the others are
-numpy's.
+numpy's. Those of foreign_cases.py have many outputs, by name.
 Without an engine, or without numpy, the check is skipped (exit 77).
 """
 
@@ -25,6 +25,7 @@ except ImportError:
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DATA = os.path.join(ROOT, "tests", "data")
 sys.path.insert(0, os.path.join(ROOT, "tests", "tools"))
+import foreign_cases  # noqa: E402
 import make_coreml  # type: ignore[import]  # noqa: E402
 import make_tflite  # type: ignore[import]  # noqa: E402
 
@@ -47,7 +48,7 @@ def run_file(assay: str, path: str, inputs: Arrays, folder: str) -> Any:
         return None
     if done.returncode != 0:
         raise RuntimeError(done.stderr.strip())
-    return {name: np.load(os.path.join(made, name)) for name in sorted(os.listdir(made))}
+    return {name[:-4]: np.load(os.path.join(made, name)) for name in sorted(os.listdir(made))}
 
 
 def integer_tflite(folder: str) -> Tuple[str, Arrays, List[Any]]:
@@ -123,18 +124,28 @@ def coreml_net(folder: str) -> Tuple[str, Arrays, List[Any]]:
     return path, {"image": x}, [(e / e.sum()).astype(np.float32)]
 
 
-CASES: Dict[str, Callable[[str], Tuple[str, Arrays, List[Any]]]] = {
+CASES: Dict[str, Callable[[str], Tuple[str, Arrays, Any]]] = {
     "tflite integers": integer_tflite,
     "tflite floor division": floor_tflite,
     "stablehlo reduce": stablehlo_reduce,
     "core ml network": coreml_net,
+    **foreign_cases.CASES,
 }
 
 
-def compare(got: Arrays, want: List[Any]) -> None:
+def pairs(got: Arrays, want: Any) -> List[Tuple[str, Any, Any]]:
+    """Outputs by their name, or in the order of their names."""
+    if not isinstance(want, dict):
+        return [(name, a, b) for (name, a), b in zip(got.items(), want)]
+    if set(got) != set(want):
+        raise RuntimeError(f"outputs are {sorted(got)}, expected {sorted(want)}")
+    return [(name, got[name], b) for name, b in want.items()]
+
+
+def compare(got: Arrays, want: Any) -> None:
     if len(got) != len(want):
         raise RuntimeError(f"{len(got)} outputs, {len(want)} expected")
-    for (name, a), b in zip(got.items(), want):
+    for name, a, b in pairs(got, want):
         a = a.reshape(b.shape) if a.size == b.size and b.ndim == 1 else a
         if a.shape != b.shape:
             raise RuntimeError(f"{name} is {a.shape}, {b.shape} expected")

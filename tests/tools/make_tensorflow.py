@@ -465,4 +465,5 @@ def main():
             f.write(content)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -12,6 +12,7 @@ enum {
     NC_LIST = 64, /* numbers of a list that a layer takes */
     NC_MAX_LINE = 1 << 20,
     NC_UNSET = -233,
+    NC_TOKENS = 128, /* rows of an input that no layer fixes */
 };
 #define NC_DOMAIN "ncnn"
 
@@ -39,7 +40,9 @@ typedef struct nc_blob {
     str name;
     ir_id value;
     nc_shape shape;
+    nc_shape want; /* what a layer that reads it needs; rank 0: nothing is said */
     bool made, used;
+    bool open; /* an input without sizes, or of its sizes */
 } nc_blob;
 
 typedef struct nc_reader {
@@ -48,12 +51,17 @@ typedef struct nc_reader {
     VEC(nc_blob) blobs;
     map by_name;
     source *bin;
-    uint64_t at;   /* in the .bin */
-    bool lost;     /* the place in the .bin is not known any more */
-    int64_t side;  /* of inputs without sizes; 0: left open */
-    bool sized;    /* an input had no sizes */
-    bool images;   /* an input states three */
-    bool override; /* those contradict the rest of the file */
+    uint64_t at;    /* in the .bin */
+    bool lost;      /* the place in the .bin is not known any more */
+    int64_t side;   /* of inputs without sizes; 0: left open */
+    int64_t width;  /* where that is another one; 0: it is not */
+    int64_t tokens; /* rows of inputs; 0: as usual */
+    bool sized;     /* an input had no sizes */
+    bool images;    /* an input states three */
+    bool override;  /* those contradict the rest of the file */
+    bool probing;   /* the run looks for what layers want of open inputs */
+    bool wants;     /* it found something new */
+    bool cached;    /* attention has earlier keys and values */
 } nc_reader;
 
 /* One layer: first its sizes, then (emit) its nodes. */
@@ -88,6 +96,19 @@ int nc_ints(const nc_op *o, int64_t key, int64_t *list); /* of NC_LIST; -1: abse
 int nc_floats(const nc_op *o, int64_t key, double *list);
 str nc_text(const nc_op *o, int64_t key); /* empty: absent */
 
+/* All layers in order: sizes alone, or also their nodes. */
+assay_status nc_run_layers(nc_reader *r, bool emit, bool *clash);
+
+/* ---- inputs without sizes (ncnn_input.c) ---- */
+
+/* The layer needs these sizes of an input, if that is open. */
+void nc_want(nc_op *o, uint32_t in, int rank, const int64_t *d);
+assay_status nc_find_wants(nc_reader *r);
+bool nc_keeps_sizes(const nc_layer *l); /* inputs and outputs have the same */
+int64_t nc_tokens(const nc_op *o);      /* usual rows of an input */
+/* Sizes by the keys of w, h, d and c; the number of them. Unset ones end the list. */
+int nc_keyed_sizes(const nc_op *o, int64_t *d);
+
 /* ---- weights (ncnn_weights.c) ---- */
 
 /* The next weight of the .bin. tagged: a word before it tells its type. */
@@ -119,10 +140,12 @@ extern nc_size_fn nc_size_like, nc_size_input, nc_size_conv, nc_size_conv1d, nc_
     nc_size_pool, nc_size_dense, nc_size_binary, nc_size_all_like, nc_size_concat, nc_size_slice,
     nc_size_reshape, nc_size_permute, nc_size_flatten, nc_size_interp, nc_size_crop, nc_size_pad,
     nc_size_memory, nc_size_matmul, nc_size_gemm, nc_size_reduction, nc_size_squeeze,
-    nc_size_expand, nc_size_shuffle, nc_size_embed, nc_size_rnn, nc_size_einsum;
+    nc_size_expand, nc_size_shuffle, nc_size_embed, nc_size_rnn, nc_size_einsum, nc_size_norm,
+    nc_size_rotary, nc_size_sdpa, nc_size_tile, nc_size_focus;
 extern nc_emit_fn nc_conv, nc_conv1d, nc_deconv, nc_pool, nc_dense, nc_batch_norm, nc_scale,
     nc_prelu, nc_matmul, nc_gemm, nc_layer_norm, nc_group_norm, nc_instance_norm, nc_lrn,
-    nc_softmax, nc_attention, nc_embed, nc_rnn, nc_memory, nc_normalize, nc_einsum;
+    nc_softmax, nc_attention, nc_embed, nc_rnn, nc_memory, nc_normalize, nc_einsum, nc_rms_norm,
+    nc_rotary, nc_sdpa, nc_tile, nc_bias, nc_power, nc_threshold, nc_focus, nc_celu;
 extern nc_emit_fn nc_input, nc_alias, nc_relu, nc_clip, nc_elu, nc_hard, nc_swish, nc_mish, nc_gelu,
     nc_binary, nc_unary, nc_eltwise, nc_concat, nc_slice, nc_reshape, nc_permute, nc_flatten,
     nc_interp, nc_crop, nc_pad, nc_reduction, nc_view, nc_shuffle_channel, nc_pixel_shuffle;

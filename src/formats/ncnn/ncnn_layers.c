@@ -358,37 +358,109 @@ bool nc_prelu(nc_op *o)
     return in[1] != IR_NONE && layer_node_of(&o->l, NULL, "PRelu", in, 2, NULL, 1) != IR_NONE;
 }
 
+/* [n] of one number: norms that have no scale of their own. */
+static ir_id plain(nc_op *o, const char *what, int64_t n, float number)
+{
+    enum { MOST = 1 << 16 };
+    if (n < 1 || n > MOST)
+        return IR_NONE;
+    float *list = ARENA_ARRAY(o->r->f.scratch, float, (size_t)n);
+    for (int64_t i = 0; list && i < n; i++)
+        list[i] = number;
+    return list ? foreign_floats(&o->r->f, o->l.name, what, list, (uint32_t)n) : IR_NONE;
+}
+
+/* Scale and shift of n numbers, or ones and zeros. */
+static bool norm_inputs(nc_op *o, int64_t n, bool scaled, ir_id *in)
+{
+    in[0] = o->l.in[0];
+    in[1] = scaled ? nc_weight(o, "gamma", false, 1, &n) : plain(o, "ones", n, 1);
+    in[2] = scaled ? nc_weight(o, "beta", false, 1, &n) : plain(o, "zeros", n, 0);
+    return in[1] != IR_NONE && in[2] != IR_NONE;
+}
+
 bool nc_layer_norm(nc_op *o)
 {
+    ir_id in[3];
     int64_t n = nc_int(o, 0, 0);
-    if (!nc_int(o, 2, 1) || n < 1)
-        return false;
-    ir_id in[] = {o->l.in[0], nc_weight(o, "gamma", false, 1, &n),
-                  nc_weight(o, "beta", false, 1, &n)};
+    int rank = o->in[0].rank;
+    int64_t width = rank ? o->in[0].d[rank - 1] : n;
     ir_attr_spec attrs[] = {IR_SPEC_INT("axis", -1), IR_SPEC_FLOAT("epsilon", nc_float(o, 1, 1e-3)),
                             LAYER_END};
-    return layer_node_of(&o->l, NULL, "LayerNormalization", in, 3, attrs, 1) != IR_NONE;
+    return n > 0 && width == n && norm_inputs(o, n, nc_int(o, 2, 1) != 0, in) &&
+           made(layer_node_of(&o->l, NULL, "LayerNormalization", in, 3, attrs, 1));
 }
 
 bool nc_instance_norm(nc_op *o)
 {
+    ir_id in[3];
     int64_t n = nc_int(o, 0, 0);
-    if (!nc_int(o, 2, 1) || n < 1)
-        return false;
-    ir_id in[] = {o->l.in[0], nc_weight(o, "gamma", false, 1, &n),
-                  nc_weight(o, "beta", false, 1, &n)};
     ir_attr_spec attrs[] = {IR_SPEC_FLOAT("epsilon", nc_float(o, 1, 1e-3)), LAYER_END};
-    return layer_node_of(&o->l, NULL, "InstanceNormalization", in, 3, attrs, 1) != IR_NONE;
+    return n > 0 && norm_inputs(o, n, nc_int(o, 2, 1) != 0, in) &&
+           made(layer_node_of(&o->l, NULL, "InstanceNormalization", in, 3, attrs, 1));
 }
 
-/* The weights are counted; the operator of ONNX is newer than the opset of foreign models. */
+/* Each group is one channel of an InstanceNormalization. */
 bool nc_group_norm(nc_op *o)
 {
-    int64_t n = nc_int(o, 1, 0);
-    bool scaled = nc_int(o, 3, 1) && n > 0;
-    ir_id in[] = {o->l.in[0], scaled ? nc_weight(o, "gamma", false, 1, &n) : IR_NONE,
-                  scaled ? nc_weight(o, "beta", false, 1, &n) : IR_NONE};
-    return layer_node_of(&o->l, NC_DOMAIN, "GroupNorm", in, scaled ? 3 : 1, NULL, 1) != IR_NONE;
+    int64_t groups = nc_int(o, 0, 1), n = nc_int(o, 1, 0), split[] = {0, groups, -1};
+    int64_t back[NC_RANK + 1];
+    int rank = nc_dims(&o->in[0], back);
+    ir_attr_spec attrs[] = {IR_SPEC_FLOAT("epsilon", nc_float(o, 2, 1e-3)), LAYER_END};
+    if (groups < 1 || n < 1 || n % groups || !o->in[0].rank)
+        return false;
+    back[0] = 0;
+    ir_id in[] = {layer_step_reshape(&o->l, o->l.in[0], split, 3), plain(o, "ones", groups, 1),
+                  plain(o, "zeros", groups, 0)};
+    ir_id unit = layer_step(&o->l, "InstanceNormalization", in, 3, attrs);
+    if (!nc_int(o, 3, 1))
+        return layer_reshape(&o->l, unit, back, rank);
+    ir_id mul[] = {layer_step_reshape(&o->l, unit, back, rank), by_channel(o, "gamma", n)};
+    ir_id add[] = {layer_step(&o->l, "Mul", mul, 2, NULL), by_channel(o, "beta", n)};
+    return made(layer_node_of(&o->l, NULL, "Add", add, 2, NULL, 1));
+}
+
+/* ---- small layers ---- */
+
+bool nc_bias(nc_op *o)
+{
+    ir_id in[] = {o->l.in[0], by_channel(o, "bias", nc_int(o, 0, 0))};
+    return made(layer_node_of(&o->l, NULL, "Add", in, 2, NULL, 1));
+}
+
+/* (shift + x * scale) ^ power */
+bool nc_power(nc_op *o)
+{
+    ir_id mul[] = {o->l.in[0], layer_number(&o->l, "scale", IR_FLOAT32, nc_float(o, 1, 1))};
+    ir_id add[] = {layer_step(&o->l, "Mul", mul, 2, NULL),
+                   layer_number(&o->l, "shift", IR_FLOAT32, nc_float(o, 2, 0))};
+    ir_id pow[] = {layer_step(&o->l, "Add", add, 2, NULL),
+                   layer_number(&o->l, "power", IR_FLOAT32, nc_float(o, 0, 1))};
+    return made(layer_node_of(&o->l, NULL, "Pow", pow, 2, NULL, 1));
+}
+
+bool nc_threshold(nc_op *o)
+{
+    ir_attr_spec to[] = {IR_SPEC_INT("to", IR_FLOAT32), LAYER_END};
+    ir_id in[] = {o->l.in[0], layer_number(&o->l, "threshold", IR_FLOAT32, nc_float(o, 0, 0))};
+    ir_id above = layer_step(&o->l, "Greater", in, 2, NULL);
+    return made(layer_node_of(&o->l, NULL, "Cast", &above, 1, to, 1));
+}
+
+/* A custom layer of YOLOv5 and YOLOX: each second row and column, into channels. */
+bool nc_focus(nc_op *o)
+{
+    static const int64_t axes[] = {2, 3}, steps[] = {2, 2}, ends[] = {INT32_MAX, INT32_MAX};
+    ir_attr_spec axis[] = {IR_SPEC_INT("axis", 1), LAYER_END};
+    ir_id part[4];
+    for (int i = 0; i < 4; i++) {
+        int64_t from[] = {i % 2, i / 2};
+        ir_id in[] = {o->l.in[0], layer_ints(&o->l, "from", from, 2),
+                      layer_ints(&o->l, "to", ends, 2), layer_ints(&o->l, "axes", axes, 2),
+                      layer_ints(&o->l, "steps", steps, 2)};
+        part[i] = layer_step(&o->l, "Slice", in, 5, NULL);
+    }
+    return o->in[0].rank == 3 && made(layer_node_of(&o->l, NULL, "Concat", part, 4, axis, 1));
 }
 
 bool nc_lrn(nc_op *o)
@@ -479,26 +551,6 @@ bool nc_embed(nc_op *o)
         return layer_node_of(&o->l, NULL, "Gather", in, 2, NULL, 1) != IR_NONE;
     ir_id sum[] = {layer_step(&o->l, "Gather", in, 2, NULL), bias};
     return layer_node_of(&o->l, NULL, "Add", sum, 2, NULL, 1) != IR_NONE;
-}
-
-/* Gates of LSTM, GRU and RNN: weights of x, biases, weights of the state. */
-bool nc_rnn(nc_op *o)
-{
-    bool lstm = str_is(o->layer->type, "LSTM"), gru = str_is(o->layer->type, "GRU");
-    int64_t outputs = nc_int(o, 0, 0), all = nc_int(o, 1, 0), gates = lstm ? 4 : gru ? 3 : 1;
-    int64_t both = nc_int(o, 2, 0) == 2 ? 2 : 1, hidden = nc_int(o, 3, outputs), n;
-    if (outputs < 1 || hidden < 1 || all < 1 || !num_mul(both * gates, hidden, &n) || all % n)
-        return false;
-    int64_t wx[] = {both, gates * hidden, all / n}, wb[] = {both, gru ? 4 : gates, hidden};
-    int64_t wh[] = {both, gates * hidden, outputs}, wr[] = {both, outputs, hidden};
-    ir_id in[] = {o->l.in[0], nc_weight(o, "weight_x", true, 3, wx),
-                  nc_weight(o, "bias", true, 3, wb), nc_weight(o, "weight_h", true, 3, wh),
-                  IR_NONE};
-    if (lstm && hidden != outputs)
-        in[4] = nc_weight(o, "weight_r", true, 3, wr);
-    ir_attr_spec attrs[] = {IR_SPEC_INT("num_output", outputs * both), LAYER_END};
-    return layer_node(&o->l, NC_DOMAIN, o->layer->type.p, in, in[4] == IR_NONE ? 4 : 5, attrs) !=
-           IR_NONE;
 }
 
 bool nc_memory(nc_op *o)

@@ -235,6 +235,15 @@ static assay_status read_lines(nc_reader *r)
 
 /* ---- a run over the layers: for sizes alone, or for nodes ---- */
 
+/* Whether all inputs are without sizes. */
+static bool is_open(const nc_op *o)
+{
+    bool open = true;
+    for (uint32_t i = 0; i < o->layer->n_in; i++)
+        open &= o->r->blobs.items[o->layer->in[i]].open;
+    return open;
+}
+
 static void open_op(nc_op *o, nc_shape *in, nc_shape *out)
 {
     nc_reader *r = o->r;
@@ -246,8 +255,11 @@ static void open_op(nc_op *o, nc_shape *in, nc_shape *out)
     if (o->layer->row && o->layer->n_in >= o->layer->row->least_in && o->layer->n_out)
         if (!o->layer->row->size(o))
             memset(out, 0, o->layer->n_out * sizeof *out);
-    for (uint32_t i = 0; i < o->layer->n_out; i++)
+    bool open = nc_keeps_sizes(o->layer) && o->layer->n_in && is_open(o);
+    for (uint32_t i = 0; i < o->layer->n_out; i++) {
         r->blobs.items[o->layer->out[i]].shape = out[i];
+        r->blobs.items[o->layer->out[i]].open |= open;
+    }
 }
 
 /* Declared sizes of outputs; those that other layers alias are made by the layer itself. */
@@ -285,7 +297,7 @@ static bool emit_layer(nc_op *o, ir_id *in, ir_id *out)
     return true;
 }
 
-static assay_status run_layers(nc_reader *r, bool emit, bool *clash)
+assay_status nc_run_layers(nc_reader *r, bool emit, bool *clash)
 {
     for (uint32_t i = 0; i < r->layers.n; i++) {
         const nc_layer *l = &r->layers.items[i];
@@ -313,33 +325,49 @@ static assay_status try_side(nc_reader *r, int64_t side, bool *fits)
 {
     bool clash = false;
     r->side = side;
-    TRY(run_layers(r, false, &clash));
+    TRY(nc_run_layers(r, false, &clash));
     *fits = !clash;
     return ASSAY_OK;
 }
 
-/* The first usual size of an image that fits, then any multiple of 8. */
+/* Height and width; a width of 0 is the height. */
+static const int16_t usual[][2] = {
+    {224, 0},    {640, 0},  {320, 0},   {416, 0},   {256, 0},    {512, 0},   {608, 0},
+    {300, 0},    {480, 0},  {384, 0},   {160, 0},   {192, 0},    {128, 0},   {96, 0},
+    {112, 0},    {64, 0},   {48, 0},    {32, 0},    {80, 0},     {550, 0},   {960, 0},
+    {1280, 0},   {1024, 0}, {240, 320}, {480, 640}, {320, 240},  {640, 480}, {360, 640},
+    {720, 1280}, {48, 320}, {32, 320},  {32, 100},  {768, 1024}, {544, 960}};
+
+/* The first usual size of an image that fits, then any multiple of 8, then any. */
+static assay_status fit_image(nc_reader *r, bool *fits)
+{
+    *fits = false;
+    for (size_t i = 0; i < sizeof usual / sizeof *usual && !*fits; i++) {
+        r->width = usual[i][1];
+        TRY(try_side(r, usual[i][0], fits));
+    }
+    if (*fits)
+        return ASSAY_OK;
+    r->width = 0;
+    for (int64_t step = 8; step > 0 && !*fits; step = step > 1 && r->layers.n < 500 ? 1 : 0)
+        for (int64_t side = 8; side < 1280 && r->layers.n < 2000 && !*fits; side += step)
+            TRY(try_side(r, side, fits));
+    return ASSAY_OK;
+}
+
 static assay_status choose_side(nc_reader *r)
 {
-    static const int16_t sides[] = {224, 640, 320, 416, 256, 512, 608, 300, 480, 384,  160, 192,
-                                    128, 96,  112, 64,  48,  32,  80,  550, 960, 1280, 1024};
     bool fits = false;
+    TRY(nc_find_wants(r));
     TRY(try_side(r, 0, &fits));
     r->override = !fits && r->images;
     if (r->override)
         TRY(try_side(r, 0, &fits));
     if (!r->sized)
         return ASSAY_OK;
-    for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
-        TRY(try_side(r, sides[i], &fits));
-        if (fits)
-            return ASSAY_OK;
-    }
-    for (int64_t side = 8; side < 1280 && r->layers.n < 2000; side += 8) {
-        TRY(try_side(r, side, &fits));
-        if (fits)
-            return ASSAY_OK;
-    }
+    TRY(fit_image(r, &fits));
+    if (fits)
+        return ASSAY_OK;
     r->side = 0;
     r->override = false;
     return ASSAY_OK;
@@ -362,7 +390,7 @@ static assay_status read_model(nc_reader *r)
     TRY_MEMORY(map_init(&r->by_name, r->f.scratch, 256), r->f.err);
     TRY(read_lines(r));
     TRY(choose_side(r));
-    TRY(run_layers(r, true, &clash));
+    TRY(nc_run_layers(r, true, &clash));
     nc_check_bin(r);
     return add_outputs(r);
 }

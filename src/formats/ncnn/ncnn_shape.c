@@ -6,21 +6,6 @@
 
 /* ---- inputs and copies ---- */
 
-bool nc_input(nc_op *o)
-{
-    nc_reader *r = o->r;
-    int64_t size = nc_int(o, 0, 0);
-    bool stated = size && size != NC_UNSET, wrong = stated && r->override && o->out[0].rank == 3;
-    if ((!stated || wrong) && r->side)
-        notes_add(&r->f.m->notes, "assumed-input", o->layer->name,
-                  "Use --input-shape to set another size.",
-                  "%s 1×%lld×%lld×%lld is assumed; the sizes in the file do not contradict it.",
-                  wrong ? "The size of this input in the file does not fit its layers."
-                        : "The file has no size for this input.",
-                  (long long)o->out[0].d[0], (long long)o->out[0].d[1], (long long)o->out[0].d[2]);
-    return ir_add_input(r->f.m, 0, o->l.out[0]);
-}
-
 /* Its outputs are its input: no node. */
 bool nc_alias(nc_op *o)
 {
@@ -46,6 +31,12 @@ bool nc_elu(nc_op *o)
 {
     ir_attr_spec attrs[] = {IR_SPEC_FLOAT("alpha", nc_float(o, 0, 0.1)), LAYER_END};
     return layer_unary(&o->l, "Elu", attrs);
+}
+
+bool nc_celu(nc_op *o)
+{
+    ir_attr_spec attrs[] = {IR_SPEC_FLOAT("alpha", nc_float(o, 0, 1)), LAYER_END};
+    return layer_unary(&o->l, "Celu", attrs);
 }
 
 bool nc_hard(nc_op *o)

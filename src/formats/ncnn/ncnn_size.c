@@ -60,7 +60,7 @@ bool nc_size_all_like(nc_op *o)
 /* ---- inputs and constants ---- */
 
 /* Sizes by the keys of w, h, d and c; the number of them. Unset ones end the list. */
-static int keyed_sizes(const nc_op *o, int64_t *d)
+int nc_keyed_sizes(const nc_op *o, int64_t *d)
 {
     int64_t w = nc_int(o, 0, 0), h = nc_int(o, 1, 0), deep = nc_int(o, 11, 0), c = nc_int(o, 2, 0);
     w = w == NC_UNSET ? 0 : w;
@@ -79,46 +79,10 @@ static int keyed_sizes(const nc_op *o, int64_t *d)
     return n;
 }
 
-/* Channels of the first convolution that reads the blob, perhaps behind a copy; 3: there is none. */
-static int64_t wanted_channels(const nc_op *o, uint32_t blob)
-{
-    const nc_reader *r = o->r;
-    for (uint32_t i = 0; i < r->layers.n; i++) {
-        const nc_layer *l = &r->layers.items[i];
-        nc_op at = {.layer = l};
-        int64_t n, k;
-        if (l->n_in < 1 || l->in[0] != blob)
-            continue;
-        if (!str_starts(l->type, "Convolution")) {
-            blob = l->n_out ? l->out[0] : blob;
-            continue;
-        }
-        int64_t kw = nc_int(&at, 1, 0), kh = nc_int(&at, 11, kw), group = nc_int(&at, 7, 1);
-        if (!num_mul(kw, kh, &k) || !num_mul(k, nc_int(&at, 0, 0), &n) || n < 1 || group < 1)
-            return 3;
-        return nc_int(&at, 6, 0) / n * group;
-    }
-    return 3;
-}
-
-bool nc_size_input(nc_op *o)
-{
-    int64_t d[NC_RANK], side = o->r->side ? o->r->side : -1;
-    int n = keyed_sizes(o, d);
-    o->r->images |= n == 3;
-    if (n == 0 || (o->r->override && n == 3)) {
-        o->r->sized = true;
-        d[0] = wanted_channels(o, o->layer->out[0]);
-        d[1] = d[2] = side;
-        n = 3;
-    }
-    return nc_set(o, 0, n, d);
-}
-
 bool nc_size_memory(nc_op *o)
 {
     int64_t d[NC_RANK];
-    int n = keyed_sizes(o, d);
+    int n = nc_keyed_sizes(o, d);
     return n > 0 && nc_set(o, 0, n, d);
 }
 
@@ -168,7 +132,9 @@ bool nc_size_conv(nc_op *o)
 bool nc_size_conv1d(nc_op *o)
 {
     const nc_shape *x = &o->in[0];
-    int64_t p = nc_int(o, 4, 0);
+    int64_t p = nc_int(o, 4, 0), n, group = nc_int(o, 7, 1);
+    if (num_mul(nc_int(o, 1, 0), nc_int(o, 0, 0), &n) && n > 0 && group > 0)
+        nc_want(o, 0, 2, (int64_t[]){nc_int(o, 6, 0) / n * group, nc_tokens(o)});
     if (x->rank != 2)
         return false;
     int64_t d[] = {nc_int(o, 0, 0), window_size(x->d[1], nc_int(o, 1, 0), nc_int(o, 2, 1),
@@ -241,6 +207,7 @@ bool nc_size_dense(nc_op *o)
 {
     int64_t outputs = nc_int(o, 0, 0);
     int64_t inputs = outputs > 0 ? nc_int(o, 2, 0) / outputs : -1, n = product(&o->in[0]);
+    nc_want(o, 0, 1, &inputs);
     if (o->in[0].rank == 2 && o->in[0].d[1] == inputs) {
         int64_t d[] = {o->in[0].d[0], outputs};
         return nc_set(o, 0, 2, d);
@@ -307,10 +274,15 @@ bool nc_size_gemm(nc_op *o)
 {
     uint32_t slot = 0;
     bool const_a = nc_int(o, 4, 0) != 0, const_b = nc_int(o, 5, 0) != 0;
-    int64_t d[] = {nc_int(o, 7, 0), nc_int(o, 8, 0)};
+    int64_t d[] = {nc_int(o, 7, 0), nc_int(o, 8, 0)}, k = nc_int(o, 9, 0);
+    bool turned = nc_int(o, 2, 0) != 0;
+    if (!const_a && const_b && k > 0)
+        nc_want(o, 0, 2, turned ? (int64_t[]){k, nc_tokens(o)} : (int64_t[]){nc_tokens(o), k});
     if (!const_a && slot < o->layer->n_in) {
         const nc_shape *a = &o->in[slot++];
-        d[0] = a->rank >= 2 ? a->d[a->rank - (nc_int(o, 2, 0) ? 1 : 2)] : -1;
+        int64_t inner = a->rank >= 2 ? a->d[a->rank - (turned ? 2 : 1)] : -1;
+        d[0] = a->rank >= 2 ? a->d[a->rank - (turned ? 1 : 2)] : -1;
+        o->clash |= const_b && k > 0 && inner > 0 && inner != k;
     }
     if (!const_b && slot < o->layer->n_in) {
         const nc_shape *b = &o->in[slot];
@@ -321,15 +293,28 @@ bool nc_size_gemm(nc_op *o)
 
 bool nc_size_embed(nc_op *o)
 {
+    int64_t tokens = nc_tokens(o);
+    nc_want(o, 0, 1, &tokens);
     int64_t d[] = {product(&o->in[0]), nc_int(o, 0, 0)};
     return nc_set(o, 0, 2, d);
 }
 
+/* in: x [rows, width], then the states; out: all rows, then the states. */
 bool nc_size_rnn(nc_op *o)
 {
-    int64_t both = nc_int(o, 2, 0) == 2 ? 2 : 1;
-    int64_t d[] = {o->in[0].d[0], nc_int(o, 0, 0) * both};
-    return o->in[0].rank == 2 && nc_set(o, 0, 2, d);
+    int64_t both = nc_int(o, 2, 0) == 2 ? 2 : 1, outputs = nc_int(o, 0, 0);
+    int64_t gates = str_is(o->layer->type, "LSTM") ? 4 : str_is(o->layer->type, "GRU") ? 3 : 1;
+    int64_t hidden = nc_int(o, 3, outputs), n;
+    int64_t x[] = {nc_tokens(o), -1}, state[] = {both, outputs}, cell[] = {both, hidden};
+    if (num_mul(both * gates, hidden, &n) && n > 0)
+        x[1] = nc_int(o, 1, 0) / n;
+    nc_want(o, 0, 2, x);
+    nc_want(o, 1, 2, state);
+    nc_want(o, 2, 2, cell);
+    int64_t d[] = {o->in[0].d[0], outputs * both};
+    o->clash |= o->in[0].rank == 2 && o->in[0].d[1] > 0 && x[1] > 0 && o->in[0].d[1] != x[1];
+    return o->in[0].rank == 2 && nc_set(o, 0, 2, d) && nc_set(o, 1, 2, state) &&
+           nc_set(o, 2, 2, cell);
 }
 
 /* The letters of an operand, the arrow and the result: "ij,jk->ik". */
@@ -720,4 +705,15 @@ bool nc_size_reduction(nc_op *o)
 unsigned nc_reduced_axes(const nc_op *o)
 {
     return nc_int(o, 1, 1) ? ~0u : chosen_axes(o, o->in[0].rank);
+}
+
+bool nc_size_focus(nc_op *o)
+{
+    const nc_shape *x = &o->in[0];
+    if (x->rank != 3)
+        return false;
+    int64_t d[] = {x->d[0] < 0 ? -1 : 4 * x->d[0], x->d[1] < 0 ? -1 : x->d[1] / 2,
+                   x->d[2] < 0 ? -1 : x->d[2] / 2};
+    o->clash |= x->d[1] % 2 == 1 || x->d[2] % 2 == 1;
+    return nc_set(o, 0, 3, d);
 }
