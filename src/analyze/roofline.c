@@ -136,8 +136,48 @@ static str figures_of(const roofline_layer *l)
     return (str){from, (uint32_t)((const char *)(&l->bytes[ROOFLINE_WIDTHS]) - from)};
 }
 
+/* At every batch at least as high: at the points, and behind them because its last step and its bend are no less. */
+static bool is_above(const roofline_line a, const roofline_line b)
+{
+    const int last = ROOFLINE_POINTS - 1;
+    bool all = a[last] - a[last - 1] >= b[last] - b[last - 1] && bend(a) >= bend(b);
+    for (int k = 0; all && k <= last; k++)
+        all = a[k] >= b[k];
+    return all;
+}
+
+static void swap_lines(roofline_line a, roofline_line b)
+{
+    for (int k = 0; k < ROOFLINE_POINTS; k++) {
+        double v = a[k];
+        a[k] = b[k];
+        b[k] = v;
+    }
+}
+
+/* Moves steps that no other is above to the front: of hundreds a few remain, and only they can be the peak. Each is
+ * compared with the first ones alone, so that a graph of a million steps takes no longer than it has to. */
+static uint32_t sort_tops(roofline_line *live, uint32_t n)
+{
+    enum { COMPARED = 16 };
+    uint32_t tops = 0;
+    for (uint32_t s = 1; s < n; s++)
+        if (live[s][ROOFLINE_POINTS - 1] > live[0][ROOFLINE_POINTS - 1])
+            swap_lines(live[s], live[0]);
+    for (uint32_t s = 0; s < n; s++) {
+        bool below = false;
+        for (uint32_t t = 0; t < tops && t < COMPARED && !below; t++)
+            below = is_above(live[t], live[s]);
+        if (!below)
+            swap_lines(live[s], live[tops++]);
+    }
+    return tops;
+}
+
 bool roofline_group(roofline_model *m, arena *a)
 {
+    for (int w = 0; w < ROOFLINE_WIDTHS; w++)
+        m->n_tops[w] = m->live[w] ? sort_tops(m->live[w], m->n_steps) : 0;
     map kinds;
     uint32_t *kind_of = ARENA_ARRAY(a, uint32_t, (size_t)m->n_layers + 1);
     m->like = ARENA_ARRAY(a, uint32_t, (size_t)m->n_layers + 1);
@@ -163,7 +203,8 @@ double roofline_inference_bytes(const roofline_model *m, int64_t batch, uint32_t
 {
     double most = 0;
     m = roofline_model_at(m, batch);
-    for (uint32_t s = 0; s < m->n_steps; s++) {
+    uint32_t n = m->n_tops[width] ? m->n_tops[width] : m->n_steps;
+    for (uint32_t s = 0; s < n; s++) {
         double v = at_batch(m->live[width][s], batch);
         most = v > most ? v : most;
     }

@@ -43,6 +43,7 @@ struct roofline_model {
     uint32_t n_kinds;
     roofline_line *live[ROOFLINE_WIDTHS]; /* [n_steps] bytes of activations at each step */
     uint32_t n_steps;
+    uint32_t n_tops[ROOFLINE_WIDTHS]; /* of them, at the front: no other is above; 0: not sorted */
     double weights_bytes[ROOFLINE_WIDTHS];
     roofline_line saved_bytes; /* kept for the backward pass, in float32 */
     roofline_line (*terms)[RUNTIME_WAYS][RUNTIME_TERMS]; /* [ROOFLINE_WIDTHS]; NULL: no plan */
@@ -59,7 +60,7 @@ bool roofline_grows(const roofline_model *m);
 bool roofline_narrow(roofline_model *m, arena *a);
 /* The model at one batch only: every point becomes the first. */
 void roofline_fix(roofline_model *m, int64_t batch);
-/* When all figures are there: finds the kinds. Networks repeat their blocks, so that kinds are far fewer than
+/* When all figures are there: finds the kinds, and the steps that can be a peak. Networks repeat their blocks, so that kinds are far fewer than
  * layers, and devices are asked about kinds. */
 bool roofline_group(roofline_model *m, arena *a);
 

@@ -10,15 +10,24 @@
  * without them, so that terms which no row contains keep their value. Rows are left out one by one for the error.
  */
 #include <math.h>
+#include <stdio.h>
 
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/num.h"
 #include "device/fit_user.h"
 
-enum { COLUMNS = 16, SIZES = 8, ROWS_MAX = 100000, ROWS_LEAST = 4, ROWS_FOR_INTERVAL = 20 };
+enum {
+    COLUMNS = 16,
+    SIZES = 8,
+    ROWS_MAX = 100000,
+    ROWS_LEAST = 4,
+    ROWS_FOR_INTERVAL = 20,
+    HINT_BYTES = 128
+};
 #define FILE_BYTES_MAX ((uint64_t)16 << 20)
 #define PRIOR_ROWS     0.05
+#define OTHER_UNIT     100.0 /* times what is expected at the middle row: not milliseconds */
 #define TILE           128.0
 #define FULL           64.0
 
@@ -82,18 +91,21 @@ static void moving_terms(const user_row *r, runtime_term term)
 typedef struct op_row {
     const char *name;
     int sizes;
+    const char *shape;
     void (*terms)(const user_row *r); /* NULL: moves bytes */
     runtime_term term;
 } op_row;
 
+#define CONV_SHAPE "BATCHxCHANNELSxHEIGHTxWIDTHxFILTERSxKERNELxSTRIDExGROUPS"
+
 static const op_row ops[] = {
-    {"linear", 3, linear_terms, TERM_MATMUL},
-    {"conv", 8, conv_terms, TERM_CONV},
-    {"attention", 5, attention_terms, TERM_BATCHED},
-    {"elementwise", 1, NULL, TERM_ELEMENTWISE_BYTES},
-    {"norm", 1, NULL, TERM_NORM_BYTES},
-    {"copy", 1, NULL, TERM_MOVE_BYTES},
-    {"pool", 1, NULL, TERM_POOL_BYTES},
+    {"linear", 3, "ROWSxCOLUMNSxDEPTH", linear_terms, TERM_MATMUL},
+    {"conv", 8, CONV_SHAPE, conv_terms, TERM_CONV},
+    {"attention", 5, "BATCHxHEADSxQUERIESxKEYSxHEAD_SIZE", attention_terms, TERM_BATCHED},
+    {"elementwise", 1, "ELEMENTS", NULL, TERM_ELEMENTWISE_BYTES},
+    {"norm", 1, "ELEMENTS", NULL, TERM_NORM_BYTES},
+    {"copy", 1, "ELEMENTS", NULL, TERM_MOVE_BYTES},
+    {"pool", 1, "ELEMENTS", NULL, TERM_POOL_BYTES},
 };
 
 static const op_row *find_op(str name)
@@ -123,27 +135,39 @@ typedef struct user_fit {
     arena *arena;
 } user_fit;
 
-static assay_status refuse_row(const user_fit *f, const char *what, str cell, assay_error *err)
+static assay_status refuse_row(const user_fit *f, const char *what, str cell, const char *hint,
+                               assay_error *err)
 {
-    return err_fail(err, ASSAY_ERR_MALFORMED, "%s: row %u: %s '%.*s'. See docs/hardware.md.",
-                    f->shown, f->seconds.n + 1, what, (int)(cell.n < 60 ? cell.n : 60),
-                    cell.p ? cell.p : "");
+    return err_fail(err, ASSAY_ERR_MALFORMED, "%s: row %u: %s '%.*s'. %s", f->shown,
+                    f->seconds.n + 1, what, (int)(cell.n < 60 ? cell.n : 60), cell.p ? cell.p : "",
+                    hint);
+}
+
+static const char *shape_hint(const op_row *op, char hint[HINT_BYTES])
+{
+    snprintf(hint, HINT_BYTES, "The shape of %s is %s, whole numbers above zero.", op->name,
+             op->shape);
+    return hint;
 }
 
 static assay_status add_row(user_fit *f, const str *cell, const int *at, assay_error *err)
 {
     double x[RUNTIME_TERMS] = {0}, rates[RUNTIME_TERMS], ms;
     user_row r = {.x = x};
+    char hint[HINT_BYTES];
     const op_row *op = find_op(cell[at[0]]);
     device_precision p = device_precision_find(cell[at[1]]);
     if (!op)
-        return refuse_row(f, "unknown op", cell[at[0]], err);
+        return refuse_row(f, "unknown op", cell[at[0]],
+                          "Use linear, conv, attention, elementwise, norm, copy or pool.", err);
     if (p == DEVICE_PRECISIONS || !(f->d->peak[p] > 0))
-        return refuse_row(f, "the device has no peak for dtype", cell[at[1]], err);
+        return refuse_row(f, "the device has no peak for dtype", cell[at[1]],
+                          "Use one of its precisions, for example fp16 or fp32.", err);
     if (!read_shape(cell[at[2]], &r) || r.n != op->sizes)
-        return refuse_row(f, "wrong shape", cell[at[2]], err);
+        return refuse_row(f, "wrong shape", cell[at[2]], shape_hint(op, hint), err);
     if (!str_to_f64(cell[at[3]], &ms) || !(ms > 0) || !isfinite(ms))
-        return refuse_row(f, "time_ms must be above zero, got", cell[at[3]], err);
+        return refuse_row(f, "time_ms must be above zero, got", cell[at[3]],
+                          "Give milliseconds of one kernel.", err);
     r.width = device_precision_bytes(p);
     x[TERM_KERNELS] = 1;
     if (op->terms)
@@ -185,12 +209,31 @@ static assay_status read_rows(user_fit *f, str text, assay_error *err)
                           (int)ROWS_LEAST);
 }
 
+/* Times in another unit are a thousand times off all over. */
+static assay_status check_unit(const user_fit *f, const double *prior, assay_error *err)
+{
+    double *ratio = ARENA_ARRAY(f->arena, double, f->seconds.n);
+    TRY_MEMORY(ratio, err);
+    for (uint32_t i = 0; i < f->seconds.n; i++)
+        ratio[i] = f->seconds.items[i] / fit_seconds(FIT_SUM, 1,
+                                                     f->x.items + (size_t)i * RUNTIME_TERMS, prior,
+                                                     RUNTIME_TERMS);
+    double middle = fit_quantile(ratio, f->seconds.n, 0.5);
+    if (middle < OTHER_UNIT && middle > 1 / OTHER_UNIT)
+        return ASSAY_OK;
+    return err_fail(err, ASSAY_ERR_MALFORMED,
+                    "%s: the times are about %.*f times what is expected of this device. Give "
+                    "time_ms in milliseconds of one kernel.",
+                    f->shown, middle < 1 ? 6 : 0, middle);
+}
+
 static assay_status fit_rows(const user_fit *f, runtime_row *row, assay_error *err)
 {
     double prior[RUNTIME_TERMS];
     fit_result r;
     for (int j = 0; j < RUNTIME_TERMS; j++)
         prior[j] = log(row->c[j] > 1e-6 ? row->c[j] : 1e-6);
+    TRY(check_unit(f, prior, err));
     TRY(fit_run(&(fit_problem){.form = FIT_SUM,
                                .n = f->seconds.n,
                                .n_terms = RUNTIME_TERMS,
@@ -206,10 +249,10 @@ static assay_status fit_rows(const user_fit *f, runtime_row *row, assay_error *e
     row->groups = r.groups;
     row->mean_error = r.mean_error;
     row->median_error = r.median_error;
-    if (r.rows < ROWS_FOR_INTERVAL)
-        return ASSAY_OK;
-    row->low = r.low < 1 ? r.low : 1;
-    row->high = r.high > 1 ? r.high : 1;
+    /* Few rows can widen the interval that the device had without them, not narrow it. */
+    bool few = r.rows < ROWS_FOR_INTERVAL;
+    row->low = num_min(r.low, few ? row->low : 1);
+    row->high = r.high > (few ? row->high : 1) ? r.high : few ? row->high : 1;
     return ASSAY_OK;
 }
 

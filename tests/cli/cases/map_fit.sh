@@ -21,3 +21,21 @@ printf 'op,dtype,shape,time_ms\nlinear,fp16,12x,1\n' > bad.csv
 "$ASSAY" map lenet --hardware rtx3090 --fit bad.csv || echo "exit $?"
 printf 'op,dtype,shape\n' > short.csv
 "$ASSAY" map lenet --hardware rtx3090 --fit short.csv || echo "exit $?"
+echo "---- times in microseconds, an unknown op, few rows that disagree"
+sed 's/,\([0-9.]*\)$/,\1e3/; 1s/.*/op,dtype,shape,time_ms/' slow.csv > other.csv
+"$ASSAY" map lenet --hardware rtx3090 --fit other.csv || echo "exit $?"
+printf 'op,dtype,shape,time_ms\nlinar,fp16,8x8x8,1\n' > op.csv
+"$ASSAY" map lenet --hardware rtx3090 --fit op.csv || echo "exit $?"
+cat > few.csv <<END
+op,dtype,shape,time_ms
+linear,fp16,4096x4096x4096,1
+linear,fp16,4096x4096x4096,9
+linear,fp16,4096x4096x4096,1
+linear,fp16,4096x4096x4096,9
+END
+"$ASSAY" map vit_b_16 --hardware rtx3090 --fit few.csv --precision fp16 --batch-sizes 64 --no-advice --json > few.json
+python3 -c '
+import json
+plain, few = (json.load(open(f))["devices"][0] for f in ("plain.json", "few.json"))
+width = lambda d: d["latency_high_ms"] / d["latency_low_ms"]
+print("a wider interval:", width(few) > 1.5 * width(plain))'

@@ -58,6 +58,29 @@ static roofline_model by_hand(arena *a)
     return m;
 }
 
+/* Of many steps those that can be a peak are kept, and the peak of every batch stays the same. */
+static void test_peaks(void **state)
+{
+    (void)state;
+    enum { STEPS = 500 };
+    arena *a = arena_new((size_t)4 << 20);
+    roofline_model m = {.n_steps = STEPS};
+    roofline_line *copy = arena_alloc(a, STEPS * sizeof *copy);
+    m.live[0] = arena_alloc(a, STEPS * sizeof *m.live[0]);
+    m.layers = arena_alloc(a, sizeof *m.layers);
+    for (int s = 0; s < STEPS; s++)
+        for (int k = 0; k < ROOFLINE_POINTS; k++) /* a line, one of three a parabola */
+            copy[s][k] = m.live[0][s][k] = s * 37 % 101 * 1000.0 + (s * 53 % 97) * (k + 2) +
+                                           (s % 3 ? 0 : s * 7 % 11 * (k + 2) * (k + 2));
+    assert_true(roofline_group(&m, a));
+    assert_true(m.n_tops[0] > 1 && m.n_tops[0] < STEPS / 4);
+    roofline_model all = {.n_steps = STEPS, .live = {copy}};
+    for (int64_t batch = 2; batch < 100000; batch += 1 + batch / 3)
+        assert_true(fabs(roofline_inference_bytes(&m, batch, 0) -
+                         roofline_inference_bytes(&all, batch, 0)) < 0.5);
+    arena_free(a);
+}
+
 static void test_bounds(void **state)
 {
     arena *a = arena_new(1 << 20);
@@ -460,21 +483,14 @@ static void test_ridge_is_the_threshold(void **state)
 int run_test_roofline(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_bent_lines),
-        cmocka_unit_test(test_falling_lines),
-        cmocka_unit_test(test_verdicts),
-        cmocka_unit_test(test_verdicts_apart),
-        cmocka_unit_test(test_goals),
-        cmocka_unit_test(test_lines_are_exact),
-        cmocka_unit_test(test_floors),
-        cmocka_unit_test(test_rtx3090),
-        cmocka_unit_test(test_head_room),
-        cmocka_unit_test(test_fp16_ranking),
-        cmocka_unit_test(test_layers_of_devices),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_ridge_is_the_threshold),
+        cmocka_unit_test(test_peaks),           cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_memory),          cmocka_unit_test(test_bent_lines),
+        cmocka_unit_test(test_falling_lines),   cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_verdicts_apart),  cmocka_unit_test(test_goals),
+        cmocka_unit_test(test_lines_are_exact), cmocka_unit_test(test_floors),
+        cmocka_unit_test(test_rtx3090),         cmocka_unit_test(test_head_room),
+        cmocka_unit_test(test_fp16_ranking),    cmocka_unit_test(test_layers_of_devices),
+        cmocka_unit_test(test_refusals),        cmocka_unit_test(test_ridge_is_the_threshold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
