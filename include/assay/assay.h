@@ -182,7 +182,8 @@ ASSAY_API void assay_options_free(assay_options *options);
  * suggests the nearest one), or invalid value. */
 ASSAY_API assay_status assay_options_set(assay_options *options, const char *name,
                                          const char *value, assay_error *err);
-/* The last value that was set, as text ("true" for a flag); NULL: the option was not set. */
+/* The last value that was set, as text ("true" for a flag), or all values of a repeatable option that takes plain words
+ * (price, at, sweep), with newlines between; NULL: the option was not set. */
 ASSAY_API const char *assay_options_get(const assay_options *options, const char *name);
 
 /* An input tensor of the caller. Analyses use its shape; measurements use its data instead of random data. `data` is

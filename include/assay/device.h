@@ -46,6 +46,8 @@ typedef struct assay_device_info {
     double overhead_s;   /* of a kernel launch */
     double
         fp16_acc16; /* fp16 with fp16 accumulation; peak[] is with fp32 accumulation, int8 with int32 */
+    double price_usd;                      /* list price of an hour on demand at one provider */
+    const char *price_date, *price_source; /* "2026-08-22", and of what; "": there is no price */
 } assay_device_info;
 
 /* Selects devices like the option "hardware": "rtx3090,a100-80", "all", "this", or a file such as "mine.json"; NULL is

@@ -218,7 +218,7 @@ typedef struct assay_fleet_request {
     bool worse_only;                   /* of changes: only those for the worse */
     int64_t limit;                     /* number of newest records to use; 0: 200000 */
     const char *latency;               /* of the cheapest: "p99:50ms"; NULL: any */
-    const char *const *prices;         /* of the cheapest: "CLASS=USD-PER-HOUR" */
+    const char *const *prices;         /* of the cheapest: "[CLASS=]USD-PER-HOUR,..." */
     size_t n_prices;
 } assay_fleet_request;
 
@@ -233,7 +233,8 @@ ASSAY_API assay_status assay_store_drift(assay_store *store, const assay_fleet_r
                                          assay_result **out, assay_error *err);
 /* The classes of machines that the model ran on, by the cost of a million samples within the latency. The class of a
  * record is its tag "class:NAME", which tasks of sweeps with a node class have, else its processor and device. A price is that
- * of classes whose name contains CLASS. Kind "cheapest"; key "classes". ASSAY_ERR_THRESHOLD: none meets the latency; *out
+ * of classes whose name contains CLASS, or of all; a class that has none and is called as a device of assay_devices_at()
+ * has its list price. Kind "cheapest"; key "classes". ASSAY_ERR_THRESHOLD: none meets the latency; *out
  * is set. */
 ASSAY_API assay_status assay_store_cheapest(assay_store *store, const assay_fleet_request *request,
                                             assay_result **out, assay_error *err);

@@ -243,6 +243,15 @@ static void choose_runtime(mapper *x, const device *d, mapping_hardware *h)
     h->basis_error = x->row->median_error;
 }
 
+static void put_price(const mapper *x, const device *d, mapping_hardware *h)
+{
+    price p = {.per_hour = NAN};
+    if (x->o->prices)
+        p = price_of_device(x->o->prices, d);
+    h->price_per_hour = p.per_hour;
+    h->price_basis = str_copy(x->p->arena, p.basis);
+}
+
 static void one_device(mapper *x, uint32_t i)
 {
     const device *d = &x->o->devices->rows.items[i];
@@ -257,6 +266,7 @@ static void one_device(mapper *x, uint32_t i)
                                              .bandwidth = d->bandwidth,
                                              .power_w = d->power_w,
                                              .overhead_s = d->overhead_s};
+    put_price(x, d, &x->out->hardware[i]);
     choose_runtime(x, d, &x->out->hardware[i]);
     for (int p = 0; p < DEVICE_PRECISIONS; p++) {
         if (!wanted(x->o, p))
@@ -354,6 +364,29 @@ static bool list_all_layers(mapper *x, arena *scratch)
     return true;
 }
 
+/* The costs of all rows, and which prices they rest on. */
+static void put_costs(mapper *x)
+{
+    profile_mapping *out = x->out;
+    bool given = false;
+    str from = {0}, to = {0};
+    for (uint32_t i = 0; i < out->n_rows; i++) {
+        mapping_row *r = &out->rows[i];
+        r->cost_per_million = price_per_million(out->hardware[r->hardware].price_per_hour,
+                                                r->throughput);
+    }
+    for (uint32_t i = 0; i < out->n_hardware; i++) {
+        str date = x->o->devices->rows.items[i].price_date;
+        bool is_given = str_is(out->hardware[i].price_basis, "given");
+        given = given || is_given;
+        if (is_given || !out->hardware[i].price_basis.n)
+            continue;
+        from = !from.n || str_cmp(date, from) < 0 ? date : from;
+        to = !to.n || str_cmp(date, to) > 0 ? date : to;
+    }
+    out->price_basis = price_say_all(given, from, to, x->p->arena);
+}
+
 static assay_status no_rows(const mapper *x)
 {
     return err_fail(x->err, ASSAY_ERR_UNSUPPORTED,
@@ -379,6 +412,7 @@ assay_status map_run(const roofline_model *m, const map_options *o, arena *scrat
         one_device(&x, i);
     if (x.out->n_rows == 0)
         return no_rows(&x);
+    put_costs(&x);
     TRY_MEMORY(list_all_layers(&x, scratch), err);
     TRY(map_pareto(x.out, o, scratch, p->arena, err));
     p->mapping = x.out;

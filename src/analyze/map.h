@@ -14,6 +14,7 @@
 #define ANALYZE_MAP_H
 
 #include "analyze/roofline.h"
+#include "device/price.h"
 #include "profile/bands.h"
 #include "profile/mapping.h"
 
@@ -41,9 +42,10 @@ typedef struct map_options {
     const map_calibrated *calibrated; /* or NULL */
     const runtime_table *runtimes;    /* or NULL: times are the roofline's */
     const runtime *runtime;           /* NULL: the default of each device */
+    price_list *prices;               /* or NULL: devices have none */
 } map_options;
 
-/* "latency", "throughput:1000", "memory:8GiB", "power:75W", "energy:2J". */
+/* "latency", "throughput:1000", "memory:8GiB", "power:75W", "energy:2J", "cost:0.5". */
 assay_status map_goal_parse(str text, const map_goal_row **goal, double *limit, assay_error *err);
 
 /* The verdict on a share of the device's memory alone. */

@@ -45,6 +45,12 @@ static double energy_of(const profile_mapping *m, const mapping_row *r)
     return r->energy_j > 0 ? r->energy_j : -1;
 }
 
+static double cost_of(const profile_mapping *m, const mapping_row *r)
+{
+    (void)m;
+    return r->cost_per_million >= 0 ? r->cost_per_million : -1;
+}
+
 static double as_given(double v)
 {
     return v;
@@ -61,6 +67,7 @@ static const map_goal_row goals[] = {
     {"memory", "bytes", memory_of, as_given, "throughput", AMOUNT_BYTES},
     {"power", "W", power_of, as_given, "throughput", AMOUNT_WATT},
     {"energy", "J", energy_of, as_given, "latency", AMOUNT_JOULE},
+    {"cost", "USD per million", cost_of, as_given, "latency", AMOUNT_PLAIN},
 };
 enum { N_GOALS = sizeof goals / sizeof *goals };
 
@@ -86,8 +93,8 @@ assay_status map_goal_parse(str text, const map_goal_row **goal, double *limit, 
         return ASSAY_OK;
     return err_fail(
         err, ASSAY_ERR_USAGE,
-        "goal must be latency, throughput, memory, power or energy, optionally with a limit "
-        "(latency:10ms, throughput:1000, memory:8GiB, power:75W, energy:2J), not '%.*s'",
+        "goal must be latency, throughput, memory, power, energy or cost, optionally with a limit "
+        "(latency:10ms, throughput:1000, memory:8GiB, power:75W, energy:2J, cost:0.5), not '%.*s'",
         (int)(text.n < 80 ? text.n : 80), text.p);
 }
 

@@ -14,6 +14,18 @@
 
 /* ---- the work ---- */
 
+/* What is given, and the list prices of devices. */
+static assay_status read_prices(const assay_options *o, arena *a, price_list *out, assay_error *err)
+{
+    device_list *rows = ARENA_NEW(a, device_list);
+    TRY_MEMORY(rows, err);
+    rows->arena = a;
+    *out = (price_list){.devices = rows, .arena = a};
+    for (uint32_t i = 0; i < o->hardware.prices.n; i++)
+        TRY(price_read(out, o->hardware.prices.items[i], err));
+    return devices_builtin(rows, err);
+}
+
 static assay_status run_capacity(const assay_result *const *profiles, const char *const *names,
                                  size_t n, const assay_options *o, assay_result *out,
                                  assay_error *err)
@@ -21,7 +33,9 @@ static assay_status run_capacity(const assay_result *const *profiles, const char
     const profile **list = ARENA_ARRAY(out->arena, const profile *, n);
     const load_result **loads = ARENA_ARRAY(out->arena, const load_result *, n);
     str *sources = ARENA_ARRAY(out->arena, str, n);
+    price_list prices;
     TRY_MEMORY(list && sources && loads, err);
+    TRY(read_prices(o, out->arena, &prices, err));
     for (size_t i = 0; i < n; i++) {
         list[i] = api_profile_of(profiles[i]);
         loads[i] = profiles[i]->kind == &load_kind ? profiles[i]->data : NULL;
@@ -35,8 +49,10 @@ static assay_status run_capacity(const assay_result *const *profiles, const char
         .target = o->capacity.target_rate,
         .quantile = o->capacity.latency_ms > 0 ? o->capacity.latency_quantile : 0.99,
         .limit_ms = o->capacity.latency_ms,
-        .headroom = o->capacity.headroom / 100};
-    return capacity_run(&q, out->arena, out->data, err);
+        .headroom = o->capacity.headroom / 100,
+        .prices = &prices};
+    TRY(capacity_run(&q, out->arena, out->data, err));
+    return price_check_used(&prices, err);
 }
 
 /* ---- of language models ---- */
@@ -45,7 +61,9 @@ static assay_status predict_models(const char *const *models, size_t n, const as
                                    assay_result *out, assay_error *err)
 {
     const language_result **list = ARENA_ARRAY(out->arena, const language_result *, n);
+    price_list prices;
     TRY_MEMORY(list, err);
+    TRY(read_prices(o, out->arena, &prices, err));
     for (size_t i = 0; i < n; i++) {
         job_pipeline *p = ARENA_NEW(out->arena, job_pipeline);
         TRY_MEMORY(p, err);
@@ -63,8 +81,10 @@ static assay_status predict_models(const char *const *models, size_t n, const as
     const capacity_language_request q = {.models = list,
                                          .n = (uint32_t)n,
                                          .target = o->capacity.target_rate,
-                                         .headroom = o->capacity.headroom / 100};
-    return capacity_run_language(&q, out->arena, out->data, err);
+                                         .headroom = o->capacity.headroom / 100,
+                                         .prices = &prices};
+    TRY(capacity_run_language(&q, out->arena, out->data, err));
+    return price_check_used(&prices, err);
 }
 
 static assay_status check_target(const assay_options *o, size_t n, const char *what,

@@ -66,7 +66,10 @@ bool assay_devices_at(const assay_devices *devices, size_t index, assay_device_i
                            .bandwidth = known(d->bandwidth),
                            .power_w = known(d->power_w),
                            .overhead_s = known(d->overhead_s),
-                           .fp16_acc16 = known(d->fp16_acc16)};
+                           .fp16_acc16 = known(d->fp16_acc16),
+                           .price_usd = known(d->price_usd),
+                           .price_date = text(d->price_date),
+                           .price_source = text(d->price_source)};
     for (int p = 0; p < DEVICE_PRECISIONS && p < ASSAY_DEVICE_PRECISIONS; p++)
         x.peak[p] = known(d->peak[p]);
     return HAND_OUT(out, x);

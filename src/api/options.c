@@ -122,7 +122,10 @@ assay_status assay_options_set(assay_options *o, const char *name, const char *v
     if (!row)
         return unknown_option(name, err);
     TRY(option_set_value(o, row, value, err));
-    o->given[index] = str_copy(o->arena, str_of(value ? value : "true")).p;
+    const char *before = row->kind == OPTION_WORDS ? o->given[index] : NULL;
+    o->given[index] = str_printf(o->arena, "%s%s%s", before ? before : "", before ? "\n" : "",
+                                 value ? value : "true")
+                          .p;
     return o->given[index] ? ASSAY_OK : err_no_memory(err);
 }
 

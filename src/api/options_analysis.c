@@ -64,9 +64,13 @@ static const option_row hardware[] = {
          ".json or .csv file. map takes several, separated by commas, and classes (gpu, edge), "
          "words of names (jetson), or `all`."},
     {OPTION("goal", WORD, hardware.goal, "map"), .value = "latency[:10ms]",
-     .values = "latency|throughput|memory|power|energy",
-     .about = "Rank devices by latency, throughput, memory, power or energy, with or without a "
-              "limit."},
+     .values = "latency|throughput|memory|power|energy|cost",
+     .about = "Rank devices by latency, throughput, memory, power, energy or cost (USD per million "
+              "samples), with or without a limit."},
+    {OPTION("price", WORDS, hardware.prices, "map capacity history"), .repeatable = true,
+     .value = "[NAME=]USD", .max = JOB_PRICES_MOST,
+     .about = "Set the price per hour of devices whose name contains NAME, or of all. Default: the "
+              "list price that `assay devices` shows. history cheapest: of classes of machines."},
     {OPTION("task", WORD, hardware.task, "models"), .value = "NAME", .values = "@tasks",
      .about = "List models of this task; with --hardware, rank those within --budget by published "
               "accuracy."},

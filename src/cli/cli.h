@@ -116,7 +116,7 @@ typedef struct cli_check_args {
 typedef struct cli_history_args {
     bool save, all, skip_bad, keep_tagged;
     const char *db, *since, *query, *metric, *keep, *by, *machine;
-    cli_words tags, alerts, prices;
+    cli_words tags, alerts;
     long limit; /* 0: not given */
 } cli_history_args;
 

@@ -58,7 +58,8 @@ int history_cheapest(history_task *t)
     assay_fleet_request q = request_of(t->args);
     q.model = t->words[0];
     q.latency = assay_options_get(t->args->options, "latency");
-    q.prices = t->args->history.prices.items;
-    q.n_prices = (size_t)t->args->history.prices.n;
+    const char *prices = assay_options_get(t->args->options, "price");
+    q.prices = &prices;
+    q.n_prices = prices ? 1 : 0;
     return answer(t, assay_store_cheapest, &q);
 }

@@ -1,5 +1,6 @@
 /* assay map: predictions for a model on devices. assay devices: the list of devices. */
 #include <fnmatch.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/job.h"
@@ -29,7 +30,7 @@ static int map_one(const cli_args *a, mapped *m)
 static int map_all(cli_args *a, mapped *m)
 {
     assay_error err;
-    int code = cli_refuse_options(a, "goal top verbose no-advice save tag",
+    int code = cli_refuse_options(a, "goal price top verbose no-advice save tag",
                                   "several models are compared at a glance");
     assay_options_set(a->options, "no-advice", "true", NULL);
     cli_record_command(a);
@@ -89,11 +90,16 @@ static void json_number(const char *key, double v)
 
 static void put_json(const assay_device_info *d, bool first)
 {
-    const char *const texts[][2] = {
-        {"id", d->id},      {"aliases", d->aliases},     {"name", d->name},
-        {"class", d->kind}, {"certainty", d->certainty}, {"source", d->source}};
+    const char *const texts[][2] = {{"id", d->id},
+                                    {"aliases", d->aliases},
+                                    {"name", d->name},
+                                    {"class", d->kind},
+                                    {"certainty", d->certainty},
+                                    {"source", d->source},
+                                    {"price_date", d->price_date},
+                                    {"price_source", d->price_source}};
     fputs(first ? "  {" : ",\n  {", stdout);
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < (d->price_usd > 0 ? 8 : 6); i++) {
         fputs(i ? ", " : "", stdout);
         cli_json_text(texts[i][0], texts[i][1]);
     }
@@ -108,10 +114,11 @@ static void put_json(const assay_device_info *d, bool first)
     json_number("bandwidth_gbs", d->bandwidth / 1e9);
     json_number("tdp_w", d->power_w);
     json_number("overhead_us", d->overhead_s * 1e6);
+    json_number("price_usd", d->price_usd);
     putchar('}');
 }
 
-enum { DEVICE_COLUMNS = 2 + ASSAY_DEVICE_PRECISIONS + 5 };
+enum { DEVICE_COLUMNS = 2 + ASSAY_DEVICE_PRECISIONS + 6 };
 
 /* The least needed columns are dropped first on a narrow terminal. */
 static void device_columns(cli_column *c)
@@ -130,7 +137,22 @@ static void device_columns(cli_column *c)
     c[n++] = (cli_column){.title = "GiB", .right = true};
     c[n++] = (cli_column){.title = "GB/s", .right = true};
     c[n++] = (cli_column){.title = "W", .right = true, .drop = 2};
+    c[n++] = (cli_column){.title = "USD/h", .right = true, .drop = 4};
     c[n++] = (cli_column){.title = "figures", .drop = 3};
+}
+
+/* The source of a row, and that of its price. */
+static void add_note(cli_table *t, const assay_device_info *d)
+{
+    char *text = NULL;
+    int n = d->price_usd > 0 && *d->price_date
+                ? asprintf(&text, "%s%sPrice: list price of %s (%s).", d->source,
+                           *d->source ? " " : "", d->price_date, d->price_source)
+                : asprintf(&text, "%s", d->source);
+    if (n > 0)
+        cli_table_note(t, text);
+    if (n >= 0)
+        free(text);
 }
 
 static void add_device(cli_table *t, const assay_device_info *d, bool source)
@@ -143,9 +165,10 @@ static void add_device(cli_table *t, const assay_device_info *d, bool source)
     cli_table_number(t, d->memory_bytes / (1024.0 * 1024 * 1024));
     cli_table_number(t, d->bandwidth / 1e9);
     cli_table_number(t, d->power_w);
+    cli_table_number(t, d->price_usd);
     cli_table_add(t, d->certainty);
-    if (source && *d->source)
-        cli_table_note(t, d->source);
+    if (source)
+        add_note(t, d);
 }
 
 static int put_all(const assay_devices *list, const char *pattern, bool json, int *code)
@@ -193,8 +216,9 @@ static int run_devices(cli_args *args)
     if (!json && shown) {
         putchar('\n');
         cli_wrap("Peaks are dense tera-operations per second, with sums in fp32 (int8: in int32; "
-                 "fp16 acc16: in fp16). A dash means not available or not published. Up to eight "
-                 "rows, and --json, show their source.",
+                 "fp16 acc16: in fp16). A dash means not available or not published. USD/h is the "
+                 "list price of an hour on demand at one provider, of the date in --json. Up to "
+                 "eight rows, and --json, show their source.",
                  0, 0, cli_width());
     }
     if (shown == 0)

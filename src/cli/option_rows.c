@@ -95,10 +95,6 @@ const own_option own_options[] = {
     {OWN("by", WORD, history.by, "History", "history"), .info.value = "model|machine|version",
      .info.values = "model|machine|version",
      .info.about = "history changes, regressions: group by this. Default: model."},
-    {OWN("price", WORDS, history.prices, "History", "history"), .info.value = "CLASS=USD",
-     .info.repeatable = true, .info.max = CLI_MAX_WORDS,
-     .info.about = "history cheapest: the price per hour of machines whose class contains this "
-                   "word."},
     {OWN("alert", WORDS, history.alerts, "History", "trend"), .info.value = "EXPRESSION",
      .info.repeatable = true, .info.max = 32,
      .info.about = "Exit 6 if this is true for the newest record: 'p95 > 1.2x median(30d)'."},

@@ -115,6 +115,9 @@ static const column columns[] = {
     NUMBER("bandwidth_gbs", bandwidth, 1e9),
     NUMBER("tdp_w", power_w, 1),
     NUMBER("overhead_us", overhead_s, 1e-6),
+    NUMBER("price_usd", price_usd, 1),
+    TEXT("price_date", price_date),
+    TEXT("price_source", price_source),
     TEXT("certainty", certainty),
     TEXT("source", source),
 };

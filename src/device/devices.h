@@ -36,6 +36,8 @@ typedef struct device {
     double memory_bytes, bandwidth; /* bytes, bytes per second */
     double power_w;                 /* 0: not known */
     double overhead_s;              /* of one kernel: launch and dispatch */
+    double price_usd;               /* list price of an hour on demand; 0: not known */
+    str price_date, price_source;   /* "2026-08-22", and who asks it for what */
     const struct machine *measured; /* what `assay machine` found there; NULL: it was not asked */
 } device;
 
@@ -70,6 +72,9 @@ assay_status devices_file(const char *path, device_list *out, assay_error *err);
 /* "rtx3090,a100-80,my.json", "jetson", "gpu" or "all": names, words of names, classes and files; a device that
  * several words name is taken once. ASSAY_ERR_USAGE with what there is. */
 assay_status devices_choose(str words, device_list *out, assay_error *err);
+
+/* The row with this id, alias or name; NULL: there is none. Case, blanks and punctuation are ignored. */
+const device *devices_called(const device_list *in, str name);
 
 /* Refuses what no device is: sparse figures printed as dense, bits as bytes, bytes as gigabytes, nothing
  * or less than nothing. What cannot be told from one row is in docs/hardware.md. */

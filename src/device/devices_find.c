@@ -43,7 +43,7 @@ static bool has_alias(str aliases, str word)
     return false;
 }
 
-static const device *find_device(const device_list *in, str word)
+const device *devices_called(const device_list *in, str word)
 {
     for (uint32_t i = 0; i < in->rows.n; i++) {
         const device *d = &in->rows.items[i];
@@ -139,7 +139,7 @@ static assay_status choose_one(const device_list *built_in, str word, device_lis
     }
     if (str_is(word, "this"))
         return choose_this(out, err);
-    const device *d = find_device(built_in, word);
+    const device *d = devices_called(built_in, word);
     bool any = false;
     if (d)
         return push_device(out, d, err);

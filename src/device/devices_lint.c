@@ -98,6 +98,27 @@ static assay_status lint_units(const linting *l)
     return ASSAY_OK;
 }
 
+static bool is_date(str s)
+{
+    for (uint32_t i = 0; i < s.n; i++)
+        if (i == 4 || i == 7 ? s.p[i] != '-' : s.p[i] < '0' || s.p[i] > '9')
+            return false;
+    return s.n == 10;
+}
+
+static assay_status lint_price(const linting *l)
+{
+    const device *d = l->d;
+    if (d->price_usd > 1e5)
+        return REFUSE(l, "%.3g USD per hour are too many for one device", d->price_usd);
+    if (d->price_date.n && !is_date(d->price_date))
+        return REFUSE(l, "price_date must be YYYY-MM-DD, not '%.*s'",
+                      (int)(d->price_date.n < 40 ? d->price_date.n : 40), d->price_date.p);
+    if (!(d->price_usd > 0) && (d->price_date.n || d->price_source.n))
+        return REFUSE(l, "%s", "price_date and price_source need a price_usd");
+    return ASSAY_OK;
+}
+
 static assay_status lint_bandwidth(const linting *l, const class_row *c)
 {
     const device *d = l->d;
@@ -180,6 +201,7 @@ assay_status device_lint(const device *d, const char *shown, assay_error *err)
 {
     const linting l = {d, shown, err};
     TRY(lint_units(&l));
+    TRY(lint_price(&l));
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
         const class_row *c = &classes[i];
         if (!str_is(d->kind, c->name))

@@ -6,7 +6,6 @@
 #include "base/vec.h"
 #include "device/machine.h"
 
-enum { PRICES_MOST = 64 };
 #define MACHINE_BYTES ((size_t)64 << 20) /* of one document and its ceilings */
 
 /* ---- what changed ---- */
@@ -91,19 +90,17 @@ assay_status fleet_drift_read(store *db, const store_filter *records, arena *a, 
 
 /* ---- the cheapest ---- */
 
-static assay_status read_prices(const fleet_cost_question *q, fleet_price *prices, assay_error *err)
+/* What is given, and the list prices of devices. */
+static assay_status read_prices(const fleet_cost_question *q, price_list *prices, arena *a,
+                                assay_error *err)
 {
-    if (q->n_prices > PRICES_MOST)
-        return err_fail(err, ASSAY_ERR_USAGE, "more than %d prices", PRICES_MOST);
-    for (size_t i = 0; i < q->n_prices; i++) {
-        str price = str_of(q->prices[i]), name = str_cut(&price, '=');
-        if (!name.n || !str_to_f64(price, &prices[i].per_hour) || prices[i].per_hour < 0)
-            return err_fail(err, ASSAY_ERR_USAGE,
-                            "a price must be CLASS=USD-PER-HOUR such as epyc=0.42, not '%s'",
-                            q->prices[i]);
-        prices[i].name = name;
-    }
-    return ASSAY_OK;
+    device_list *rows = ARENA_NEW(a, device_list);
+    TRY_MEMORY(rows, err);
+    rows->arena = a;
+    *prices = (price_list){.devices = rows, .arena = a};
+    for (size_t i = 0; i < q->n_prices; i++)
+        TRY(price_read(prices, str_of(q->prices[i]), err));
+    return devices_builtin(rows, err);
 }
 
 /* "p99:50ms", "mean:20ms"; a bare time is of P99. */
@@ -125,10 +122,10 @@ static assay_status read_limit(const char *text, const metric_row **m, double *l
 assay_status fleet_cheapest_read(store *db, const fleet_cost_question *q, arena *a,
                                  fleet_cheapest *out, assay_error *err)
 {
-    fleet_price prices[PRICES_MOST];
+    price_list prices;
     const metric_row *m;
     fleet_points latency, throughput;
-    TRY(read_prices(q, prices, err));
+    TRY(read_prices(q, &prices, a, err));
     TRY(read_limit(q->latency, &m, &out->limit_ms, err));
     TRY(store_points(db, &q->records, m, a, &latency, err));
     TRY(store_points(db, &q->records, metric_find(STR("throughput")), a, &throughput, err));
@@ -137,7 +134,7 @@ assay_status fleet_cheapest_read(store *db, const fleet_cost_question *q, arena 
                         STR_ARG(q->records.model), m->name);
     out->model = str_copy(a, q->records.model);
     out->statistic = m->name;
-    TRY(fleet_find_cheapest(&latency, &throughput, prices, (uint32_t)q->n_prices, a, out, err));
+    TRY(fleet_find_cheapest(&latency, &throughput, &prices, a, out, err));
     out->limit_ms = q->latency ? out->limit_ms : NAN;
     return ASSAY_OK;
 }

@@ -22,7 +22,7 @@ assay_status fleet_drift_read(store *db, const store_filter *records, arena *a, 
 typedef struct fleet_cost_question {
     store_filter records;      /* of one model */
     const char *latency;       /* "p99:50ms"; NULL: any */
-    const char *const *prices; /* "CLASS=USD-PER-HOUR" */
+    const char *const *prices; /* "[CLASS=]USD-PER-HOUR,..." */
     size_t n_prices;
 } fleet_cost_question;
 /* ASSAY_ERR_USAGE: a price or the latency is none, or the model has no such record. */

@@ -421,12 +421,20 @@ static assay_status fit_measurements(mapping_job *j, runtime_table *runtimes, co
                          err);
 }
 
+static assay_status read_prices(const mapping_job *j, price_list *out, assay_error *err)
+{
+    for (uint32_t i = 0; i < j->o->hardware.prices.n; i++)
+        TRY(price_read(out, j->o->hardware.prices.items[i], err));
+    return ASSAY_OK;
+}
+
 static assay_status map_devices(mapping_job *j, profile *p, assay_error *err)
 {
     device_list devices = {.arena = j->work};
     map_calibrated calibrated = {0};
     mapping_calibration said = {0};
-    map_options m = {.devices = &devices};
+    price_list prices = {.arena = j->work};
+    map_options m = {.devices = &devices, .prices = &prices};
     runtime_table runtimes = {0};
     if (!j->o->hardware.names.n)
         return err_fail(err, ASSAY_ERR_USAGE,
@@ -434,6 +442,7 @@ static assay_status map_devices(mapping_job *j, profile *p, assay_error *err)
                         "with `assay devices`.");
     TRY(devices_choose(j->o->hardware.names, &devices, err));
     TRY(map_goal_parse(j->o->hardware.goal, &m.goal, &m.limit, err));
+    TRY(read_prices(j, &prices, err));
     TRY(choose_runtime(j, &runtimes, &m, err));
     TRY(fit_measurements(j, &runtimes, &m, err));
     if (j->o->model.precisions.n && !read_precisions(j->o->model.precisions, m.precisions))
@@ -453,6 +462,7 @@ static assay_status map_devices(mapping_job *j, profile *p, assay_error *err)
     choose_batches(j, &m);
     TRY(calibrated_times(j, &m, &calibrated, &said, err));
     TRY(map_run(&j->figures, &m, j->work, p, err));
+    TRY(price_check_used(&prices, err));
     advise_know_asked(&j->figures, m.precisions, p, &j->known);
     said.device = str_copy(p->arena, said.device);
     said.engine = str_copy(p->arena, said.engine);

@@ -16,6 +16,7 @@
 #include "zoo/zoo.h"
 
 enum { JOB_SNAPSHOTS_MOST = 64 }; /* that --at may ask for */
+enum { JOB_PRICES_MOST = 64 };    /* --price, each with one or several */
 #define JOB_PRECISION "fp32"      /* of a configuration that names none */
 
 typedef struct job_config { /* --configs 4:fp16 */
@@ -73,6 +74,7 @@ typedef struct analysis_options {
 
 typedef struct hardware_options {
     str names, goal, runtime, task, fit;
+    VEC(str) prices;       /* price_read() */
     bool quick, calibrate; /* of measuring this machine */
 } hardware_options;
 

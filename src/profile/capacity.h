@@ -25,6 +25,8 @@ typedef struct capacity_plan {
     double forming_ms, waiting_ms, service_ms;
     double quantile_ms; /* of a request, at the quantile that was requested (P99 unless) */
     double in_flight;   /* requests in one machine, on average (Little's law) */
+    double price_per_hour, cost_per_hour; /* USD of one machine, and of all; NaN: unknown */
+    str price_basis;                      /* "given", "list price of 2026-08-22 (...)" */
     /* of language models: expected times, no runs */
     bool predicted, imprecise;
     str device;

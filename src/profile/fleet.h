@@ -86,6 +86,7 @@ typedef struct fleet_class {
     double latency_ms, throughput; /* of that record */
     bool meets;
     double price_per_hour, cost_per_million; /* NaN: no price */
+    str price_basis;                         /* "given", "list price of 2026-08-22 (...)" */
     uint32_t records;
     bool cheapest;
 } fleet_class;

@@ -171,8 +171,11 @@ static const field class_rows[] = {
     FIELD(fleet_class, latency_ms, F64, MS, "Latency", "Its latency, by the statistic."),
     FIELD(fleet_class, throughput, F64, PER_SECOND, "Throughput", "Its samples per second.",
           OR_NULL),
-    FIELD(fleet_class, price_per_hour, F64, USD, "Per hour",
-          "Price of a machine, as given; null: unknown.", OR_NULL),
+    FIELD(fleet_class, price_per_hour, F64, USD, "Per hour", "Price of a machine; null: unknown.",
+          OR_NULL),
+    FIELD(fleet_class, price_basis, STR, NONE, "Price",
+          "Where the price comes from: given, or the list price of a date with its source.",
+          OR_OMIT),
     FIELD(fleet_class, cost_per_million, F64, USD, "Per million",
           "Price of a million samples at that throughput.", OR_NULL),
     FIELD(fleet_class, cheapest, BOOL, NONE, "Cheapest",
@@ -200,7 +203,8 @@ static void cheapest_conclude(const void *data, sbuf *out)
         return;
     }
     if (!first->cheapest) {
-        sbuf_puts(out, "No class that meets the limit has a price.");
+        sbuf_puts(out,
+                  "No class that meets the limit has a price. Give it with --price CLASS=USD.");
         return;
     }
     conclude_name(out, first->name);
@@ -209,6 +213,8 @@ static void cheapest_conclude(const void *data, sbuf *out)
     sbuf_printf(out, ": $%.4f per million samples at ", first->cost_per_million);
     conclude_rate(out, first->throughput);
     sbuf_puts(out, " per second.");
+    if (first->price_basis.n && !str_is(first->price_basis, "given"))
+        sbuf_printf(out, " Its price is the " STR_FMT ".", STR_ARG(first->price_basis));
 }
 
 const result_kind cheapest_kind = {.schema = "assay.cheapest",

@@ -21,6 +21,8 @@ typedef struct mapping_hardware {
     str id, name, kind, certainty, source;
     double memory_bytes, bandwidth, power_w, overhead_s; /* power_w 0: not known */
     double overhead_us;                                  /* profile_settle() */
+    double price_per_hour;                               /* USD; NaN: not known */
+    str price_basis; /* "given", "list price of 2026-08-22 (...)"; empty: not known */
     mapping_precision precisions[MAPPING_PRECISIONS];
     uint32_t n_precisions;
     const char *widest,
@@ -39,6 +41,7 @@ typedef struct mapping_row {
     int64_t batch;
     double latency_ms, throughput, energy_j; /* energy of a sample; 0: power is not known */
     double latency_low_ms, latency_high_ms;  /* 80 % interval; 0: there is none */
+    double cost_per_million;                 /* USD for samples; NaN: no price */
     double limit_ms;                         /* the roofline: no kernel is faster */
     bool imprecise; /* the interval spans more than a factor of two: left out of rankings */
     bool tie;       /* on the Pareto front: its interval overlaps that of the row before it */
@@ -97,7 +100,8 @@ typedef struct profile_mapping {
     uint32_t n_pareto;
     const uint32_t *pareto; /* rows, best first */
     const char *prediction; /* profile_settle(): how times were predicted */
-    uint32_t n_no_power;    /* rows that fit and are left out because their power is not known */
+    uint32_t n_no_power;    /* rows that fit and are left out: their power or price is not known */
+    str price_basis;        /* of all prices: "list prices of D to D"; empty: there are none */
 } profile_mapping;
 
 #endif

@@ -188,6 +188,12 @@ static void put_per_s(sbuf *b, double v)
     sbuf_puts(b, "/s");
 }
 
+/* Cents, and more decimals of what is less. */
+static void put_usd(sbuf *b, double v)
+{
+    report_fixed(b, v, v >= 1 || v == 0 ? 2 : v >= 0.01 ? 4 : 6);
+}
+
 static const struct unit {
     const char *name;
     void (*put)(sbuf *b,
@@ -227,6 +233,7 @@ static const struct unit {
     {.name = "fixed1", .times = 1, .decimals = 1, .behind = ""},
     {.name = "fixed2", .times = 1, .decimals = 2, .behind = ""},
     {.name = "fixed3", .times = 1, .decimals = 3, .behind = ""},
+    {.name = "usd", .put = put_usd},
     {.name = "per-s", .put = put_per_s},
     {.name = "change", .put = put_change},
     {.name = "chance", .put = put_chance},
@@ -314,7 +321,7 @@ str view_unit_of(field_unit unit)
         [UNIT_WATT] = "fixed1",
         [UNIT_JOULE] = "fixed2",
         [UNIT_CELSIUS] = "whole",
-        [UNIT_USD] = "fixed2",
+        [UNIT_USD] = "usd",
     };
     return str_of(unit < sizeof names / sizeof *names ? names[unit] : "number");
 }

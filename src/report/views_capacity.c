@@ -14,6 +14,9 @@ static const view_fact_row capacity_facts[] = {
     VIEW_FACT("Load", "{plans.@best.utilization:share}",
               "of each machine, {plans.@best.requests_per_second:rate} requests/s",
               "plans.@best.utilization"),
+    VIEW_FACT("Cost per hour", "{plans.@best.cost_per_hour:fixed2} USD",
+              "{plans.@best.price_per_hour:fixed2} each: {plans.@best.price_basis:text}",
+              "plans.@best.cost_per_hour"),
 };
 
 static const view_column capacity_columns[] = {
@@ -28,6 +31,7 @@ static const view_column capacity_columns[] = {
     VIEW_NUMBER("Waiting", "[{waiting_mean_ms:ms}]", .drop = 4),
     VIEW_NUMBER("Running", "[{service_mean_ms:ms}]", .drop = 3),
     VIEW_NUMBER("Most/s", "{requests_per_second_most:rate}", .drop = 6),
+    VIEW_NUMBER("USD/h", "[{cost_per_hour:fixed2}]", .drop = 9),
 };
 static const view_column language_columns[] = {
     VIEW_TEXT("Best", "[{+best:text}]"),
@@ -42,6 +46,7 @@ static const view_column language_columns[] = {
     VIEW_NUMBER("First token", "[{ttft_ms:ms}]"),
     VIEW_NUMBER("Per token", "[{itl_ms:ms}]"),
     VIEW_NUMBER("Tokens/s", "[{tokens_per_second:fixed1}]", .drop = 4),
+    VIEW_NUMBER("USD/h", "[{cost_per_hour:fixed2}]", .drop = 3),
     VIEW_TEXT("", "[{?+imprecise:imprecise}]", .tone = TONE_DIM),
 };
 static const view_table_row capacity_tables[] = {
@@ -96,6 +101,9 @@ static const view_column csv_columns[] = {
     VIEW_TEXT("tokens_per_second", "tokens_per_second"),
     VIEW_TEXT("machines_low", "machines_low"),
     VIEW_TEXT("machines_high", "machines_high"),
+    VIEW_TEXT("price_per_hour", "price_per_hour"),
+    VIEW_TEXT("cost_per_hour", "cost_per_hour"),
+    VIEW_TEXT("price_basis", "price_basis"),
 };
 static const view_csv_row capacity_csv[] = {{"plans", "plans", VIEW_COLUMNS(csv_columns)}};
 

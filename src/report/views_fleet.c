@@ -78,8 +78,9 @@ static const view_column class_columns[] = {
     VIEW_TEXT("Meets", "{?+meets:yes}|no"),
     VIEW_NUMBER("{statistic:text}", "{latency_ms:ms}"),
     VIEW_NUMBER("Throughput", "[{throughput}]"),
-    VIEW_NUMBER("Per hour", "[{price_per_hour}]"),
+    VIEW_NUMBER("Per hour", "[{price_per_hour:fixed2}]"),
     VIEW_NUMBER("Per million", "[{cost_per_million}]"),
+    VIEW_TEXT("Price", "[{price_basis:text}]", .drop = 14, .tone = TONE_DIM),
     VIEW_NUMBER("Record", "{record:text}", .drop = 12),
     VIEW_NUMBER("Records", "{records:whole}", .drop = 13),
 };

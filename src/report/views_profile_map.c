@@ -77,6 +77,7 @@ static const view_column place_columns[] = {
     VIEW_TEXT("Training", "[{training_verdict:text}]", .keep = true, .words = true),
     VIEW_TEXT("Bound", "{bound:text}", .drop = 1),
     VIEW_NUMBER("J/sample", "{+energy_j_per_sample:joule}|?", .drop = 4, .tone = TONE_DIM),
+    VIEW_NUMBER("USD/million", "[{cost_per_million}]", .drop = 7, .tone = TONE_DIM),
     VIEW_NUMBER("Train step", "[{training_step_ms:ms}]", .drop = 6, .tone = TONE_DIM),
     VIEW_NUMBER("Train mem", "[{training_memory_bytes:bytes}]", .drop = 5, .tone = TONE_DIM),
 };
@@ -279,6 +280,25 @@ static void put_tie(const view *v, sbuf *b, const field_value *row)
     sbuf_puts(b, ((const mapping_row *)row->at)->tie ? "tie" : "");
 }
 
+/* The cost keeps its column when it is the goal; else it goes early on a narrow screen. */
+static void put_cost_if(const view *v, sbuf *b, const field_value *row, bool wanted)
+{
+    double cost = ((const mapping_row *)row->at)->cost_per_million;
+    const char *goal = mapping_of(v)->goal;
+    if (cost >= 0 && wanted == (goal && strcmp(goal, "cost") == 0))
+        view_put_number(b, cost, STR("usd"));
+}
+
+static void put_goal_cost(const view *v, sbuf *b, const field_value *row)
+{
+    put_cost_if(v, b, row, true);
+}
+
+static void put_cost(const view *v, sbuf *b, const field_value *row)
+{
+    put_cost_if(v, b, row, false);
+}
+
 static const view_column front_columns[] = {
     VIEW_TEXT("Device", "{name:text}", .min = 10),
     VIEW_TEXT("Precision", "{precision:text}", .keep = true),
@@ -290,7 +310,9 @@ static const view_column front_columns[] = {
     VIEW_NUMBER("Memory", "{memory_bytes:bytes}", .drop = 5),
     VIEW_NUMBER("Power", NULL, .put = put_power, .keep = true),
     VIEW_NUMBER("J/sample", "{+energy_j_per_sample:joule}|?", .drop = 6, .tone = TONE_DIM),
-    VIEW_TEXT("Bound", "{bound:text}", .keep = true),
+    VIEW_NUMBER("USD/million", NULL, .put = put_goal_cost, .keep = true, .tone = TONE_STRONG),
+    VIEW_NUMBER("USD/million", NULL, .put = put_cost, .drop = 2, .tone = TONE_DIM),
+    VIEW_TEXT("Bound", "{bound:text}", .drop = 1),
     GAIN_COLUMNS,
 };
 static const view_table_row front_tables[] = {
@@ -301,8 +323,10 @@ static const view_line_row front_lines[] = {
     VIEW_LINE("Nothing that fits can be compared.",
               "!map.pareto.rows.0,!map.pareto.limit/map.pareto.limit=0", DIM),
     VIEW_LINE("{map.pareto.left_out_power_unknown:whole} that fit are left out: the device's power "
-              "is not published.",
+              "{?map.pareto.goal=cost:or price }is not published.",
               "+map.pareto.left_out_power_unknown", DIM),
+    VIEW_LINE("Costs are USD per million samples; prices: {map.price_basis:text}.",
+              "+map.price_basis", DIM),
 };
 
 /* ---- what the times stand on ---- */
@@ -326,6 +350,7 @@ static const view_line_row trust_lines[] = {
 static const view_section_row map_rows[] = {
     {VIEW_SECTION("{name:text}",
                   "{memory_bytes:bytes}, {bandwidth_bytes_per_s:B/s}; figures {certainty:text}"
+                  "[; {price_per_hour:fixed2} USD per hour, {price_basis:text}]"
                   "[; runtime {runtime:text}, {basis:text}]",
                   "all map profile", "$verbose/!^map.hardware.1/!^devices.12"),
      .each = "map.hardware", .first = true, VIEW_TABLES(place_tables), VIEW_LINES(place_lines)},

@@ -264,6 +264,26 @@ static bool is_usable(const profile_config *c)
     return true;
 }
 
+void capacity_put_price(capacity_plan *p, price_list *prices, str name)
+{
+    price of = {.per_hour = NAN};
+    if (prices)
+        of = price_of_name(prices, name);
+    p->price_per_hour = of.per_hour;
+    p->price_basis = of.basis;
+    p->cost_per_hour = p->feasible ? (double)p->machines * of.per_hour : NAN;
+}
+
+/* The processor and the device that a result was measured on. */
+static void put_measured_price(const capacity_request *q, uint32_t i, arena *a, capacity_plan *p)
+{
+    const profile *of = q->profiles[i];
+    p->source = str_copy(a, q->sources[i]);
+    capacity_put_price(
+        p, q->prices,
+        str_printf(a, STR_FMT " · " STR_FMT, STR_ARG(of->context.cpu), STR_ARG(of->device)));
+}
+
 typedef VEC(capacity_plan) plan_list;
 
 /* Larger values in a file are implausible, and the recursion over servers would not end. */
@@ -275,7 +295,7 @@ static bool plan_load(const capacity_request *q, uint32_t i, arena *a, plan_list
     if (!p)
         return !arena_failed(a);
     capacity_plan_curve(q, q->loads[i], a, p);
-    p->source = str_copy(a, q->sources[i]);
+    put_measured_price(q, i, a, p);
     return true;
 }
 
@@ -292,7 +312,7 @@ static bool plan_profile(const capacity_request *q, uint32_t i, arena *a, plan_l
         capacity_plan *p = VEC_PUSH(a, plans);
         if (!p || !plan_one(q, &m->configs[k], m->concurrency ? m->concurrency : 1, a, p))
             return false;
-        p->source = str_copy(a, q->sources[i]);
+        put_measured_price(q, i, a, p);
     }
     return true;
 }

@@ -23,6 +23,7 @@
 #define STUDY_CAPACITY_H
 
 #include "base/error.h"
+#include "device/price.h"
 #include "profile/capacity.h"
 #include "profile/profile.h"
 
@@ -33,10 +34,14 @@ typedef struct capacity_request {
     const str *sources; /* what they are called */
     uint32_t n;
     double target, quantile, limit_ms, headroom;
+    price_list *prices; /* or NULL: machines have none */
 } capacity_request;
 
 /* ASSAY_ERR_UNSUPPORTED when nothing in the profiles was measured in a way that can be used. */
 assay_status capacity_run(const capacity_request *q, arena *a, capacity *out, assay_error *err);
+
+/* The price of the machine that a plan is for: `name` is that of price_of_name(). */
+void capacity_put_price(capacity_plan *p, price_list *prices, str name);
 
 /* ---- one machine, for tests ---- */
 

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "study/capacity.h"
+
 #define MACHINES_MAX 1e9
 
 static str why_not(const language_device *d, const language_result *o, arena *a)
@@ -85,6 +87,7 @@ static capacity_plan plan_device(const capacity_language_request *q, const langu
         fill_plan(q, o, d, &p);
     if (!p.feasible)
         p.why = d->has_best ? STR("the target needs too many devices") : why_not(d, o, a);
+    capacity_put_price(&p, q->prices, d->id);
     return p;
 }
 

@@ -4,6 +4,7 @@
 #define STUDY_CAPACITY_LANGUAGE_H
 
 #include "base/error.h"
+#include "device/price.h"
 #include "profile/capacity.h"
 #include "profile/language.h"
 
@@ -11,6 +12,7 @@ typedef struct capacity_language_request {
     const language_result *const *models; /* on devices, with their most users */
     uint32_t n;
     double target, headroom;
+    price_list *prices; /* or NULL: devices have none */
 } capacity_language_request;
 
 /* One plan per model and device. */

@@ -76,14 +76,6 @@ static str class_of(const fleet_point *p, arena *a)
                       STR_ARG(p->device));
 }
 
-static double price_of(const fleet_class *c, const fleet_price *prices, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (str_holds_any_case(c->name, prices[i].name))
-            return prices[i].per_hour;
-    return NAN;
-}
-
 /* Whether the record says more for its class than the one before: it meets the limit and is faster in bulk. */
 static bool is_better(const fleet_class *old, const fleet_class *now)
 {
@@ -129,14 +121,13 @@ static double throughput_of(const fleet_points *sorted, int64_t id)
     return p ? p->value : NAN;
 }
 
-static void price_classes(fleet_class *list, uint32_t n, const fleet_price *prices,
-                          uint32_t n_prices)
+static void price_classes(fleet_class *list, uint32_t n, price_list *prices)
 {
     for (uint32_t i = 0; i < n; i++) {
-        list[i].price_per_hour = price_of(&list[i], prices, n_prices);
-        list[i].cost_per_million = list[i].throughput > 0
-                                       ? list[i].price_per_hour / 3600 / list[i].throughput * 1e6
-                                       : NAN;
+        const price p = price_of_name(prices, list[i].name);
+        list[i].price_per_hour = p.per_hour;
+        list[i].price_basis = p.basis;
+        list[i].cost_per_million = price_per_million(p.per_hour, list[i].throughput);
     }
     if (n)
         qsort(list, n, sizeof *list, compare_classes);
@@ -145,8 +136,8 @@ static void price_classes(fleet_class *list, uint32_t n, const fleet_price *pric
 }
 
 assay_status fleet_find_cheapest(const fleet_points *latency, const fleet_points *throughput,
-                                 const fleet_price *prices, uint32_t n_prices, arena *a,
-                                 fleet_cheapest *out, assay_error *err)
+                                 price_list *prices, arena *a, fleet_cheapest *out,
+                                 assay_error *err)
 {
     VEC(fleet_class) classes = {0};
     map seen;
@@ -167,8 +158,8 @@ assay_status fleet_find_cheapest(const fleet_points *latency, const fleet_points
             return err_no_memory(err);
         take_record(&classes.items[*slot], &now);
     }
-    price_classes(classes.items, classes.n, prices, n_prices);
+    price_classes(classes.items, classes.n, prices);
     out->classes = classes.items;
     out->n = classes.n;
-    return arena_failed(a) ? err_no_memory(err) : ASSAY_OK;
+    return arena_failed(a) ? err_no_memory(err) : price_check_used(prices, err);
 }

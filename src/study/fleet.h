@@ -10,6 +10,7 @@
 #define STUDY_FLEET_H
 
 #include "base/error.h"
+#include "device/price.h"
 #include "profile/fleet.h"
 
 #define FLEET_POINTS       200000 /* most records of a question */
@@ -34,13 +35,10 @@ typedef struct fleet_ceiling { /* of one record of a machine */
 assay_status fleet_find_drift(fleet_ceiling *list, uint32_t n, arena *a, fleet_drifts *out,
                               assay_error *err);
 
-typedef struct fleet_price {
-    str name; /* of classes that contain it, whatever the case */
-    double per_hour;
-} fleet_price;
-/* `latency` and `throughput` are of the same records. limit_ms NaN: any latency. */
+/* `latency` and `throughput` are of the same records. limit_ms NaN: any latency. A class that the user gives no price for
+ * and that is called as a device has its list price. */
 assay_status fleet_find_cheapest(const fleet_points *latency, const fleet_points *throughput,
-                                 const fleet_price *prices, uint32_t n_prices, arena *a,
-                                 fleet_cheapest *out, assay_error *err);
+                                 price_list *prices, arena *a, fleet_cheapest *out,
+                                 assay_error *err);
 
 #endif

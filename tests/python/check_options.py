@@ -265,6 +265,7 @@ OPTIONS = {
     "no-advice": Sample(also=["-f", "md"]),
     "hardware": Sample("a100-80"),
     "goal": Sample("latency:5ms", also=["--json"]),
+    "price": Sample("0.5"),
     "at": Sample("0"),
     "strategy": Sample("none"),
     "solve": Sample("memory<=1GB"),

@@ -1479,6 +1479,8 @@ export interface MappingRow {
     activations_bytes: number;
     /** Per sample; null: the device's power is unknown. [J] */
     energy_j_per_sample: number | null;
+    /** Price of a million samples at that throughput; omitted: the device has no price. [USD] */
+    cost_per_million?: number;
     /** With AdamW. [bytes] */
     training_memory_bytes?: number;
     /** Whether that fits. */
@@ -1518,6 +1520,8 @@ export interface DeviceMap {
     prediction: string;
     /** Basis of calibrated times. */
     calibration?: MappingCalibration;
+    /** Prices behind the costs: given, or list prices of these dates. */
+    price_basis?: string;
     /** The only batch size that the model accepts. */
     fixed_batch: number | null;
     /** The Pareto front. */
@@ -1556,7 +1560,7 @@ export interface Pareto {
     limit: number | null;
     /** Its unit. */
     limit_unit: string | null;
-    /** Rows left out because the device's power is unknown. */
+    /** Rows left out because the device's power, or its price, is unknown. */
     left_out_power_unknown: number;
     /** Indices into devices, best first. */
     rows: number[];
@@ -1577,6 +1581,10 @@ export interface MappingHardware {
     tdp_w: number | null;
     /** Per kernel launch. [µs] */
     overhead_us: number;
+    /** Price of the device. [USD] */
+    price_per_hour?: number;
+    /** Where the price comes from: given, or the list price of a date with its source. */
+    price_basis?: string;
     /** With head-room, at the smallest batch. */
     widest_precision_that_fits: string | null;
     /** The same. */
@@ -2335,6 +2343,12 @@ export interface CapacityPlan {
     itl_ms?: number;
     /** Tokens that one machine generates per second. [1/s] */
     tokens_per_second?: number;
+    /** Price of a machine. [USD] */
+    price_per_hour?: number;
+    /** Price of all machines. [USD] */
+    cost_per_hour?: number;
+    /** Where the price comes from: given, or the list price of a date with its source. */
+    price_basis?: string;
     /** Requests per second that reach one machine. [1/s] */
     requests_per_second?: number;
     /** Share of a machine in use, from 0 to 1. */
@@ -4366,8 +4380,10 @@ export interface FleetClass {
     latency_ms: number;
     /** Its samples per second. [1/s] */
     throughput: number | null;
-    /** Price of a machine, as given; null: unknown. [USD] */
+    /** Price of a machine; null: unknown. [USD] */
     price_per_hour: number | null;
+    /** Where the price comes from: given, or the list price of a date with its source. */
+    price_basis?: string;
     /** Price of a million samples at that throughput. [USD] */
     cost_per_million: number | null;
     /** Whether it meets the limit at the lowest cost. */

@@ -32,3 +32,6 @@ for ms in 1e308 1e-320; do
     sed "s/\"samples_ms\": \[[^]]*\]/\"samples_ms\": [$ms, $ms]/" r.json > absurd.json
     "$ASSAY" capacity absurd.json --target 1000 || echo "exit $?"
 done
+echo "---- prices"
+"$ASSAY" capacity r.json --target 1000 --price 0.25 | grep -A 1 "Cost per hour"
+"$ASSAY" capacity r.json --target 1000 --price nobody=0.25 || echo "exit $?"

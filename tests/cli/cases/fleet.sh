@@ -31,7 +31,13 @@ echo "---- cheapest"
 "$ASSAY" history cheapest net --latency p99:60ms --price n1-class=0.2 --price n2-class=0.5
 fails "$ASSAY" history cheapest net --latency p99:1ms -q
 fails "$ASSAY" history cheapest nothing -q
+fails "$ASSAY" history cheapest net --price nobody=1 -q
 fails "$ASSAY" history cheapest net --price n1 -q
+echo "---- a class that is called as a device has its list price"
+sed 's/class:n1-class/class:l4/; s/class:n2-class/class:T4/' lines > devices.lines
+"$ASSAY" history import devices.lines --db devices.db -q
+"$ASSAY" history cheapest net --latency p99:60ms --price t4=0.1 --db devices.db --json | grep -E 'conclusion|price_basis' |
+    sed 's/[0-9.]* per million/N per million/; s/"price_per_hour": [0-9.]*, /"price_per_hour": N, /; s/"cost_per_million": [0-9.]*, //; s/20[0-9-]* ([^)]*)/DATE (SOURCE)/g'
 echo "---- drift"
 "$ASSAY" history drift | sed -n 1p
 for day in 01 02 03; do

@@ -18,3 +18,10 @@ echo "---- two devices: a line each, not every precision and batch"
 "$ASSAY" map resnet18 --hardware t4,v100 --no-advice --top 0 | sed -n "/^Devices/,/^$/p" | grep -c "^  t4 \|^  v100 "
 echo "---- latency and samples/s of one batch, the most beside it"
 "$ASSAY" map resnet18 --hardware a100-80,rtx4090 --no-advice | sed -n '/^Devices/,/^$/p'
+echo "---- cost"
+"$ASSAY" map resnet18 --hardware l4,t4,gtx1080 --precision fp16 --batch-sizes 1,8 --goal cost --price l4=1 --price t4=0.5,1080=0.2 --no-advice |
+    sed -n '/^Pareto/,/prices:/p'
+"$ASSAY" map resnet18 --hardware l4 --goal cost --json --no-advice | grep -cE '"(price_per_hour|price_basis|cost_per_million)"'
+"$ASSAY" map resnet18 --hardware l4 --price t4=1 || echo "exit $?"
+"$ASSAY" map resnet18 --hardware l4 --price t4=dear || echo "exit $?"
+"$ASSAY" map resnet18 lenet --hardware l4 --price 1 || echo "exit $?"

@@ -126,9 +126,10 @@ static void the_cheapest_meets_the_limit(void **state)
         {.id = 2, .value = 800}, {.id = 1, .value = 200},
     };
     const fleet_points l = {latency, 5, 0}, r = {rate, 5, 0};
-    const fleet_price prices[] = {{STR("FAST"), 4.0}, {STR("arm"), 0.36}, {STR("slow"), 0.01}};
+    price_list prices = {.arena = a};
+    assert_int_equal(price_read(&prices, STR("FAST=4,arm=0.36\nslow=0.01"), &err), ASSAY_OK);
     fleet_cheapest c = {.limit_ms = 10};
-    assert_int_equal(fleet_find_cheapest(&l, &r, prices, 3, a, &c, &err), ASSAY_OK);
+    assert_int_equal(fleet_find_cheapest(&l, &r, &prices, a, &c, &err), ASSAY_OK);
     assert_int_equal(c.n, 4);
     assert_true(str_is(c.classes[0].name, "ARM · cpu") && c.classes[0].cheapest);
     assert_true(fabs(c.classes[0].cost_per_million - 1.0) < 1e-9);

@@ -683,8 +683,12 @@ static void devices_serve_a_rate(void **state)
     err_clear(&err);
     served *x = serve(a, "llama-3.1-8b", "h100-sxm,t4", &asked);
     const language_result *models[] = {&x->r};
-    const capacity_language_request q = {models, 1, 100, 0.2};
+    price_list prices = {.arena = a};
+    assert_int_equal(price_read(&prices, STR("h100-sxm=2"), &err), ASSAY_OK);
+    const capacity_language_request q = {models, 1, 100, 0.2, &prices};
     assert_int_equal(capacity_run_language(&q, a, &c, &err), ASSAY_OK);
+    assert_true(c.plans[0].cost_per_hour == 2.0 * (double)c.plans[0].machines);
+    assert_true(isnan(c.plans[1].cost_per_hour));
     assert_true(c.n == 2 && c.best == 0 && c.plans[0].feasible && !c.plans[1].feasible);
     double each = 0.8 * x->r.devices[0].best.requests_per_s;
     assert_int_equal(c.plans[0].machines, (uint64_t)ceil(100 / each));

@@ -847,10 +847,21 @@ def pipelines() -> List[str]:
     return names
 
 
+_DEVICE_NUMBERS = (
+    "memory_bytes",
+    "bandwidth",
+    "power_w",
+    "overhead_s",
+    "fp16_acc16",
+    "price_usd",
+)
+
+
 def devices(hardware: Optional[str] = None) -> List[Section]:
     """Known hardware, or that of a file: peaks per precision (operations per second; products are
     summed in fp32, those of int8 in int32), ``fp16_acc16`` with sums in fp16 (0: not known),
-    memory, bandwidth, power."""
+    memory, bandwidth, power, and the list price of an hour on demand (``price_usd``, 0: not known)
+    with its date and source."""
     out = c_void_p()
     name = None if hardware is None else _native.encode(hardware, "hardware")
     _native.call(lib().assay_devices_open, name, ctypes.byref(out))
@@ -871,9 +882,12 @@ def devices(hardware: Optional[str] = None) -> List[Section]:
                     "power_w",
                     "overhead_s",
                     "fp16_acc16",
+                    "price_usd",
+                    "price_date",
+                    "price_source",
                 ),
             )
-            for key in ("memory_bytes", "bandwidth", "power_w", "overhead_s", "fp16_acc16"):
+            for key in _DEVICE_NUMBERS:
                 row[key] = row[key] if row[key] == row[key] else 0.0
             row["peak"] = {
                 _native.text(lib().assay_device_precision(i)): p

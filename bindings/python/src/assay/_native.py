@@ -240,6 +240,9 @@ class DeviceInfo(Structure):
         ("power_w", c_double),
         ("overhead_s", c_double),
         ("fp16_acc16", c_double),
+        ("price_usd", c_double),
+        ("price_date", c_char_p),
+        ("price_source", c_char_p),
     ]
 
 
