@@ -176,7 +176,7 @@ static void save_and_tell(const char *url, int fd, int n)
 static void test_stopped(void **state)
 {
     const char *wish = getenv("ASSAY_TEST_SAVES");
-    int saves = wish ? atoi(wish) : 40, rounds = 2, ends[2], status, told = 0;
+    int saves = wish ? atoi(wish) : 200, rounds = 2, ends[2], status, told = 0;
     int64_t id, last = 0;
     char url[512];
     assay_store *s = NULL;
