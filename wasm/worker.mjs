@@ -7,14 +7,25 @@ const reader = new FileReaderSync();
 
 function filesOf(list) {
     const byPath = new Map(list.map(({ path, file }) => [path, file]));
-    const plain = (path) => path.replace(/^(\.?\/)+/, "");
+    const plain = (path) =>
+        path
+            .split("/")
+            .filter((part) => part && part !== ".")
+            .join("/");
     const find = (path) => byPath.get(plain(path));
-    const isRoot = (path) => ["", "."].includes(plain(path));
+    // The names in a folder.
+    const inside = (path) => {
+        const folder = plain(path) && `${plain(path)}/`;
+        return [...byPath.keys()]
+            .filter((p) => p.startsWith(folder))
+            .map((p) => p.slice(folder.length).split("/")[0]);
+    };
+    const isFolder = (path) => !plain(path) || inside(path).length > 0;
     return {
         stat(path) {
             const file = find(path);
             if (file) return { kind: "file", size: file.size, mtimeMs: file.lastModified ?? 0 };
-            return isRoot(path) ? { kind: "folder", size: 0, mtimeMs: 0 } : null;
+            return isFolder(path) ? { kind: "folder", size: 0, mtimeMs: 0 } : null;
         },
         open(path, how) {
             const file = how.write ? null : find(path);
@@ -26,8 +37,8 @@ function filesOf(list) {
             };
             return { size: () => file.size, read };
         },
-        list: () => [...byPath.keys()],
-        real: (path) => (find(path) || isRoot(path) ? "/" + plain(path) : null),
+        list: (path) => [...new Set(inside(path))],
+        real: (path) => (find(path) || isFolder(path) ? "/" + plain(path) : null),
         makeFolder() {},
         rename() {},
         remove() {},

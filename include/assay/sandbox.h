@@ -26,12 +26,23 @@ ASSAY_API assay_status assay_sandbox_check(assay_error *err);
  * untrusted bytes, in a process with one thread; set resource limits before. */
 ASSAY_API assay_status assay_sandbox_enter(int out, assay_error *err);
 
+/* A file in memory. */
+typedef struct assay_memory_file {
+    const char *path; /* relative, without "..": "model.xml", "folder/saved_model.pb" */
+    const void *bytes;
+    size_t n;
+} assay_memory_file;
+
 /* What to analyse. */
 typedef struct assay_confined {
     size_t size;
     const char *model; /* as for assay_model_open(); with `bytes`, its name in results */
     const void *bytes; /* as for assay_model_from_bytes(); NULL: `model` is a path or a name */
     size_t n_bytes;
+    /* A model of several files in memory: `model` is the path of one, or a folder of them. No other file exists for the
+     * analysis, and none is named by the options "config" and "hardware". */
+    const assay_memory_file *files;
+    size_t n_files;
 } assay_confined;
 
 /* A rendering of the result. */

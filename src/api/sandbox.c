@@ -8,6 +8,7 @@
 #include "base/confined.h"
 #include "base/memory.h"
 #include "base/sandbox.h"
+#include "zoo/zoo.h"
 
 #define TEXTS_BYTES ((size_t)1 << 30)
 
@@ -54,6 +55,15 @@ static assay_status write_texts(const confined_work *w, const assay_result *resu
     return ASSAY_OK;
 }
 
+/* A folder of files that is named like a built-in model is meant as a folder. */
+static const char *path_of(const assay_confined *what, sbuf *path)
+{
+    if (!what->n_files || !zoo_find(str_of(what->model)))
+        return what->model;
+    sbuf_printf(path, "%s/", what->model);
+    return sbuf_cstr(path);
+}
+
 /* Nothing is freed: the process ends. */
 static assay_status analyze_confined(void *ctx, sbuf *out, assay_error *err)
 {
@@ -61,9 +71,10 @@ static assay_status analyze_confined(void *ctx, sbuf *out, assay_error *err)
     assay_model *model = NULL;
     assay_result *result = NULL;
     assay_error late = {0};
+    sbuf path = {0};
     TRY(w->what.bytes ? assay_model_from_bytes(w->what.bytes, w->what.n_bytes, w->what.model, NULL,
                                                &model, err)
-                      : assay_model_open(w->what.model, &model, err));
+                      : assay_model_open(path_of(&w->what, &path), &model, err));
     assay_status s = assay_analyze(model, w->options, &result, err);
     if (result && s != ASSAY_ERR_SYSTEM) {
         assay_status written = write_texts(w, result, out, s == ASSAY_OK ? err : &late);
@@ -95,7 +106,8 @@ static assay_status take_texts(const sbuf *got, assay_text *texts, size_t n, ass
     return ASSAY_OK;
 }
 
-static assay_status run_confined(confined_work *w, assay_text *texts, assay_error *err)
+static assay_status run_confined(confined_work *w, const broker_file *memory, assay_text *texts,
+                                 assay_error *err)
 {
     const assay_options *o = w->options;
     const char *files[2];
@@ -110,11 +122,44 @@ static assay_status run_confined(confined_work *w, assay_text *texts, assay_erro
                           .most = TEXTS_BYTES,
                           .policy = {.model = w->what.bytes ? NULL : w->what.model,
                                      .files = files,
-                                     .n_files = n_files}};
+                                     .n_files = n_files,
+                                     .memory = memory,
+                                     .n_memory = memory ? w->what.n_files : 0}};
     assay_status s = confined_run(&call, &got, err);
     assay_status taken = take_texts(&got, texts, w->n, s == ASSAY_OK ? err : NULL);
     sbuf_free(&got);
     return s == ASSAY_OK ? taken : s;
+}
+
+/* A path that leaves the files is nobody's. */
+static bool is_inside(const char *path)
+{
+    str rest = str_of(path), part;
+    if (!*path || *path == '/')
+        return false;
+    while (str_split(&rest, '/', &part))
+        if (str_is(part, ".."))
+            return false;
+    return true;
+}
+
+static assay_status take_files(const assay_confined *what, broker_file **out, assay_error *err)
+{
+    *out = NULL;
+    if (!what->n_files)
+        return ASSAY_OK;
+    for (size_t i = 0; i < what->n_files; i++)
+        if (!what->files[i].path || !is_inside(what->files[i].path))
+            return err_fail(err, ASSAY_ERR_USAGE,
+                            "'%s': the name of a file must be relative, "
+                            "without '..'",
+                            what->files[i].path ? what->files[i].path : "");
+    broker_file *list = memory_alloc(what->n_files * sizeof *list);
+    TRY_MEMORY(list, err);
+    for (size_t i = 0; i < what->n_files; i++)
+        list[i] = (broker_file){what->files[i].path, what->files[i].bytes, what->files[i].n};
+    *out = list;
+    return ASSAY_OK;
 }
 
 assay_status assay_analyze_confined(const assay_confined *what, const assay_options *options,
@@ -134,5 +179,9 @@ assay_status assay_analyze_confined(const assay_confined *what, const assay_opti
         return err_fail(err, ASSAY_ERR_USAGE,
                         "--follow-symlinks allows any file, and --sandbox only those in the "
                         "model's folder. Leave one out.");
-    return run_confined(&w, texts, err);
+    broker_file *memory;
+    TRY(take_files(&w.what, &memory, err));
+    assay_status s = run_confined(&w, memory, texts, err);
+    free(memory);
+    return s;
 }

@@ -146,7 +146,8 @@ static assay_status unknown_format(str format, assay_error *err)
 
 static assay_status write_one(const writing *w, sbuf *out, assay_error *err)
 {
-    if (w->of->p && !report_find(w->format))
+    bool for_page = str_is(w->format, "view"); /* of any kind, and no format for users */
+    if (w->of->p && !report_find(w->format) && !for_page)
         return unknown_format(w->format, err);
     if (str_is(w->format, "json"))
         return api_result_json(w->of, 2, out, err);

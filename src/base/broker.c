@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -261,6 +263,100 @@ static void list_names(const char *folder, answer_head *head, sbuf *names)
     head->n = head->error ? 0 : (uint32_t)names->n;
 }
 
+/* ---- files in memory ---- */
+
+/* The next part of a path in *part; false at its end. "." and empty parts are nothing. */
+static bool next_part(const char **path, str *part)
+{
+    do {
+        *path += strspn(*path, "/");
+        *part = (str){*path, (uint32_t)strcspn(*path, "/")};
+        *path += part->n;
+    } while (str_is(*part, "."));
+    return part->n > 0;
+}
+
+/* How a file in memory is meant by a path: by its whole name, as what lies below it, or not at all. */
+typedef enum memory_match { MATCH_NONE, MATCH_FILE, MATCH_BELOW } memory_match;
+
+/* *rest is what follows the path in the file's name. */
+static memory_match match_memory(const char *path, const broker_file *f, const char **rest)
+{
+    const char *name = f->path;
+    str a, b;
+    while (next_part(&path, &a))
+        if (!next_part(&name, &b) || !str_eq(a, b))
+            return MATCH_NONE;
+    *rest = name;
+    return next_part(&name, &b) ? MATCH_BELOW : MATCH_FILE;
+}
+
+/* A descriptor of the bytes for reading; -1: errno says why. */
+static int open_memory(const broker_file *f)
+{
+    char path[32];
+    int fd = memfd_create("assay", MFD_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    int reading = send_all(fd, f->bytes, (size_t)f->n) ? file_open(path, O_RDONLY) : -1;
+    int error = errno;
+    close(fd);
+    errno = error;
+    return reading;
+}
+
+/* Each name in a folder once; hidden ones are left out. */
+static void list_memory(const char *path, const broker_policy *policy, sbuf *names)
+{
+    for (size_t i = 0; i < policy->n_memory; i++) {
+        const char *rest;
+        str name;
+        if (match_memory(path, &policy->memory[i], &rest) != MATCH_BELOW ||
+            !next_part(&rest, &name) || name.p[0] == '.')
+            continue;
+        bool seen = false;
+        for (const char *at = names->p; at && at < names->p + names->n; at += strlen(at) + 1)
+            seen |= str_is(name, at);
+        if (seen)
+            continue;
+        sbuf_str(names, name);
+        sbuf_putc(names, '\0');
+    }
+}
+
+static bool answer_memory(int socket, ask_kind kind, const char *path, const broker_policy *policy)
+{
+    answer_head head = {.error = ENOENT};
+    sbuf names = {0};
+    int fd = -1;
+    for (size_t i = 0; i < policy->n_memory && head.error == ENOENT; i++) {
+        const broker_file *f = &policy->memory[i];
+        const char *rest;
+        memory_match how = match_memory(path, f, &rest);
+        if (how == MATCH_NONE)
+            continue;
+        head.error = 0;
+        head.st.st_mode = how == MATCH_FILE ? S_IFREG | 0400 : S_IFDIR | 0500;
+        head.st.st_size = how == MATCH_FILE ? (off_t)f->n : 0;
+        if (kind == ASK_OPEN && how == MATCH_FILE)
+            fd = open_memory(f);
+        if (kind == ASK_OPEN && fd < 0)
+            head.error = how == MATCH_FILE ? errno : EISDIR;
+    }
+    if (kind == ASK_LIST && !head.error)
+        list_memory(path, policy, &names);
+    head.n = names.failed ? 0 : (uint32_t)names.n;
+    head.error = names.failed ? ENOMEM : head.error;
+    bool sent = send_answer(socket, &head, fd) && send_all(socket, names.p, head.n);
+    if (fd >= 0)
+        close(fd);
+    sbuf_free(&names);
+    return sent;
+}
+
+/* ---- answering a request ---- */
+
 /* A path that does not exist is no secret; a path that may not be read is remembered. */
 static bool answer_path(int socket, ask_kind kind, const char *path, broker_policy *policy)
 {
@@ -295,8 +391,13 @@ bool broker_answer(int socket, broker_policy *policy)
         return false;
     text[question.n] = '\0';
     size_t first = strlen(text);
+    if (question.kind != ASK_LEAVES && first != question.n)
+        return false;
     if (question.kind != ASK_LEAVES)
-        return first == question.n && answer_path(socket, question.kind, text, policy);
-    answer_head head = {.error = first >= question.n || file_leaves_folder(text, text + first + 1)};
+        return policy->n_memory ? answer_memory(socket, question.kind, text, policy)
+                                : answer_path(socket, question.kind, text, policy);
+    bool leaves = !policy->n_memory && first < question.n &&
+                  file_leaves_folder(text, text + first + 1);
+    answer_head head = {.error = first >= question.n || leaves};
     return send_answer(socket, &head, -1);
 }

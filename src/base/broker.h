@@ -4,7 +4,7 @@
  * A request is a header and a path; a reply is a header, a descriptor for the request to open (SCM_RIGHTS), and the
  * names for a request to list. The process that answers decides what may be read: broker_policy. A request for
  * anything else fails with EACCES, and is remembered: the answer of such a process would lack something without
- * saying so, and its caller refuses it.
+ * saying so, and its caller refuses it. Files that are in memory are handed out as descriptors too (memfd_create).
  */
 #ifndef BASE_BROKER_H
 #define BASE_BROKER_H
@@ -30,11 +30,20 @@ int broker_list(const char *folder, sbuf *names);
 
 /* ---- in the process that answers ---- */
 
+/* A file that exists for the asking process alone. */
+typedef struct broker_file {
+    const char *path; /* relative, such as "folder/model.xml" */
+    const void *bytes;
+    uint64_t n;
+} broker_file;
+
 typedef struct broker_policy {
     const char
         *model; /* a file or folder; what lies in its folder may be read too. NULL: nothing */
     const char *const *files; /* these too */
     size_t n_files;
+    const broker_file *memory; /* in place of the model's folder: no other file exists */
+    size_t n_memory;
     sbuf refused; /* the first path that was refused; the caller frees */
 } broker_policy;
 

@@ -55,7 +55,7 @@ static assay_status confine(int out, int broker, const char *model, assay_error 
     if (!keep_descriptors(out, broker))
         return err_fail_errno(err, ASSAY_ERR_SYSTEM, errno, "cannot start a process: %s",
                               strerror(errno));
-    broker_use(BROKER_FD, model);
+    broker_use(BROKER_FD, model); /* NULL: it asks for each file */
     return sandbox_enter(OUT_FD, BROKER_FD, err);
 }
 
@@ -77,7 +77,8 @@ static void run_confined(const confined_call *call, int out, int broker)
     answer_head head = {.mark = ANSWER_MARK};
     sbuf text = {0};
     sbuf_put(&text, &head, sizeof head); /* its place */
-    head.status = confine(out, broker, call->policy.model, &head.err);
+    const char *opened = call->policy.n_memory ? NULL : call->policy.model;
+    head.status = confine(out, broker, opened, &head.err);
     if (head.status == ASSAY_OK)
         head.status = call->run(call->ctx, &text, &head.err);
     if (text.failed)

@@ -342,15 +342,45 @@ static const char *shown_name(const request *r)
     return name && *name && strlen(name) <= 200 ? name : "model.onnx";
 }
 
+/* Of several files the name says which of them is the model. */
+static bool profile_files(request *r, unsigned *status, char **text, size_t *n, reply *out)
+{
+    const char *name = query_of(r, "name");
+    upload u;
+    if (name && strlen(name) > PARTS_PATH) {
+        reply_error(out, MHD_HTTP_BAD_REQUEST, "the name of a file is too long");
+        return false;
+    }
+    if (!parts_take(r, &u, out))
+        return false;
+    if (name && *name)
+        strcpy(u.name, name);
+    *status = worker_profile(r->s, &u, text, n);
+    parts_free(r, &u);
+    return true;
+}
+
+static bool profile_body(request *r, unsigned *status, char **text, size_t *n, reply *out)
+{
+    if (!r->n_body) {
+        reply_error(out, MHD_HTTP_BAD_REQUEST, "the body must be a model file");
+        return false;
+    }
+    if (parts_are(r))
+        return profile_files(r, status, text, n, out);
+    upload u = {.bytes = r->body, .n = (size_t)r->n_body};
+    strcpy(u.name, shown_name(r));
+    *status = worker_profile(r->s, &u, text, n);
+    return true;
+}
+
 void serve_profile(request *r, reply *out)
 {
     char *text = NULL;
     size_t n = 0;
-    if (!r->n_body) {
-        reply_error(out, MHD_HTTP_BAD_REQUEST, "the body must be a model file");
+    unsigned status;
+    if (!profile_body(r, &status, &text, &n, out))
         return;
-    }
-    unsigned status = worker_profile(r->s, r->body, r->n_body, shown_name(r), &text, &n);
     if (status != MHD_HTTP_OK) {
         reply_error(out, status, text ? text : "the model could not be analysed");
         out->retry = status == MHD_HTTP_SERVICE_UNAVAILABLE;

@@ -111,6 +111,8 @@ int main(int argc, char **argv)
         _exit(worker_main(argv[2], true));
     if (argc == 3 && strcmp(argv[1], "--free-worker") == 0)
         return worker_main(argv[2], false);
+    if (argc == 3 && strcmp(argv[1], "--files-worker") == 0)
+        return files_worker_main(argv[2]);
     sigset_t ends;
     server *s = calloc(1, sizeof *s);
     if (!s)

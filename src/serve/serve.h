@@ -9,6 +9,7 @@
 #define SERVE_SERVE_H
 
 #include <assay/history.h>
+#include <assay/sandbox.h>
 #include <assay/study.h>
 #include <assay/sweep.h>
 #include <microhttpd.h>
@@ -299,12 +300,32 @@ void sweeps_close(server *s);
 
 /* ---- models of strangers (worker.c) ---- */
 
+#define PARTS_PATH 1000 /* bytes of a file's name */
+#define PARTS_MOST 256  /* files of a model */
+
+typedef struct upload {
+    const void *bytes;
+    size_t n;
+    bool files; /* `bytes` is a packet of parts.c, and `name` is one of its files or folders */
+    char name[PARTS_PATH + 1];
+} upload;
+
 /* The static profile as JSON, made by a separate process. 200 and the text (the caller's), or another status with a
  * sentence in *out. */
-unsigned worker_profile(server *s, const void *model, size_t n, const char *name, char **out,
-                        size_t *n_out);
+unsigned worker_profile(server *s, const upload *u, char **out, size_t *n_out);
 /* What that process does; `sandbox`: confined. */
 int worker_main(const char *name, bool sandbox);
+/* The same for a packet of files. */
+int files_worker_main(const char *name);
+
+/* ---- models of several files (parts.c) ---- */
+
+bool parts_are(const request *r); /* whether the body holds some */
+/* The files of the body as an upload, whose name is the first file's; parts_free() frees it. False with a refusal. */
+bool parts_take(request *r, upload *out, reply *refusal);
+void parts_free(request *r, const upload *u);
+/* The files of a packet, which they are parts of; 0: it is not one. */
+size_t parts_read(const char *bytes, size_t n, assay_memory_file files[PARTS_MOST]);
 
 extern const char serve_openapi_text[];
 extern const size_t serve_openapi_size;

@@ -3,6 +3,9 @@
  * sandbox of <assay/sandbox.h>: it can compute and answer, and not open a file, a socket or a program. If it crashes,
  * the server continues. At most SERVE_WORKERS of them run at the same time.
  *
+ * `assay-serve --files-worker NAME` has a packet of files on stdin (parts.c). It takes the packet apart and hands the
+ * files to a confined child (assay_analyze_confined()), which asks for them by name; no file of the system is read.
+ *
  * The worker answers on stdout: the profile as JSON (exit 0), or the error message (exit: its status).
  */
 #include <assay/sandbox.h>
@@ -53,7 +56,8 @@ static void close_others(void)
         close(fd);
 }
 
-static void limit_resources(void)
+/* file_bytes: that it may write; files in memory count, pipes are no files. */
+static void limit_resources(rlim_t file_bytes)
 {
 #ifndef ASSAY_SANITIZED /* whose shadow memory is larger than any limit */
     LIMIT(RLIMIT_AS, (rlim_t)3 << 30);
@@ -61,7 +65,7 @@ static void limit_resources(void)
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); /* also with --no-sandbox */
     LIMIT(RLIMIT_CPU, SERVE_WORKER_MS / 1000);
     LIMIT(RLIMIT_CORE, 0);
-    LIMIT(RLIMIT_FSIZE, 0); /* pipes are no files */
+    LIMIT(RLIMIT_FSIZE, file_bytes);
 }
 
 static char *read_all(int fd, size_t most, size_t *n)
@@ -109,7 +113,7 @@ int worker_main(const char *name, bool sandbox)
     char *text = NULL;
     size_t n, n_text;
     close_others();
-    limit_resources();
+    limit_resources(0);
     if (sandbox && assay_sandbox_enter(STDOUT_FILENO, &err) != ASSAY_OK)
         return write_answer(err.message, strlen(err.message), (int)err.code);
     char *bytes = read_all(STDIN_FILENO, MODEL_MOST, &n);
@@ -129,13 +133,37 @@ int worker_main(const char *name, bool sandbox)
     return code;
 }
 
+int files_worker_main(const char *name)
+{
+    assay_memory_file files[PARTS_MOST];
+    assay_confined what = {.size = sizeof what, .model = name, .files = files};
+    assay_text text = {.format = "json"};
+    assay_error err = {0};
+    size_t n;
+    close_others();
+    limit_resources(MODEL_MOST);
+    char *bytes = read_all(STDIN_FILENO, MODEL_MOST, &n);
+    if (!bytes)
+        return write_answer("out of memory", 13, ASSAY_ERR_SYSTEM);
+    what.n_files = parts_read(bytes, n, files);
+    if (!what.n_files)
+        return write_answer("the packet of files is damaged", 30, ASSAY_ERR_SYSTEM);
+    assay_status s = assay_analyze_confined(&what, NULL, &text, 1, &err);
+    int code = s == ASSAY_OK ? write_answer(text.text, text.n, 0)
+                             : write_answer(err.message, strlen(err.message), (int)s);
+    assay_free(text.text);
+    free(bytes);
+    return code;
+}
+
 /* ---- starting it ---- */
 
-static bool start_worker(const server *s, const char *name, int in, int out, pid_t *child)
+static bool start_worker(const server *s, const upload *u, int in, int out, pid_t *child)
 {
-    char program[] = "/proc/self/exe", confined[] = "--worker", free_one[] = "--free-worker";
-    char *verb = s->options.no_sandbox ? free_one : confined;
-    char *argv[] = {program, verb, (char *)(uintptr_t)name, NULL};
+    char program[] = "/proc/self/exe", confined[] = "--worker", free_one[] = "--free-worker",
+         of_files[] = "--files-worker";
+    char *verb = u->files ? of_files : s->options.no_sandbox ? free_one : confined;
+    char *argv[] = {program, verb, (char *)(uintptr_t)u->name, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none;
@@ -239,18 +267,12 @@ static unsigned outcome(const talk *t, bool in_time, int status, char **out)
                                                                   : MHD_HTTP_UNPROCESSABLE_CONTENT;
 }
 
-typedef struct upload {
-    const void *model;
-    size_t n;
-    const char *name;
-} upload;
-
 static unsigned run_worker(const server *s, const upload *u, char **out, size_t *n_out)
 {
     int in[2] = {-1, -1}, back[2] = {-1, -1}, status = 0;
     pid_t child;
     if (pipe2(in, O_CLOEXEC) != 0 || pipe2(back, O_CLOEXEC) != 0 ||
-        !start_worker(s, u->name, in[0], back[1], &child)) {
+        !start_worker(s, u, in[0], back[1], &child)) {
         for (int i = 0; i < 2; i++) {
             close(in[i]);
             close(back[i]);
@@ -260,7 +282,7 @@ static unsigned run_worker(const server *s, const upload *u, char **out, size_t 
     close(in[0]);
     close(back[1]);
     fcntl(in[1], F_SETFL, O_NONBLOCK);
-    talk t = {.model = u->model,
+    talk t = {.model = u->bytes,
               .n_model = u->n,
               .to = in[1],
               .from = back[0],
@@ -307,13 +329,13 @@ static void end_turn(server *s)
     pthread_mutex_unlock(&s->worker_lock);
 }
 
-unsigned worker_profile(server *s, const void *model, size_t n, const char *name, char **out,
-                        size_t *n_out)
+unsigned worker_profile(server *s, const upload *u, char **out, size_t *n_out)
 {
     assay_error err;
     *out = NULL;
     *n_out = 0;
-    if (!s->options.no_sandbox && assay_sandbox_check(&err) != ASSAY_OK) {
+    /* Files are handed to a confined process, and only to one. */
+    if ((u->files || !s->options.no_sandbox) && assay_sandbox_check(&err) != ASSAY_OK) {
         *out = strdup(err.message);
         return MHD_HTTP_NOT_IMPLEMENTED;
     }
@@ -321,8 +343,7 @@ unsigned worker_profile(server *s, const void *model, size_t n, const char *name
         *out = strdup("too many models are being analysed. Try again later.");
         return MHD_HTTP_SERVICE_UNAVAILABLE;
     }
-    const upload u = {model, n, name};
-    unsigned code = run_worker(s, &u, out, n_out);
+    unsigned code = run_worker(s, u, out, n_out);
     end_turn(s);
     return code;
 }

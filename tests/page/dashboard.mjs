@@ -1,11 +1,21 @@
 // The dashboard: first before a server of our own that keeps what it was asked, then before
 // assay-serve.
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { measured } from "./documents.mjs";
-import { axe, noOverflow, quiet, root, series, seriousFaults, serve, test } from "./lib.mjs";
+import {
+    axe,
+    noOverflow,
+    quiet,
+    root,
+    series,
+    seriousFaults,
+    serve,
+    test,
+    zipFile,
+} from "./lib.mjs";
 
 // A server with the requests of docs/reports.md. Three records of one model, one of another.
 function mock(w, { token } = {}) {
@@ -545,7 +555,7 @@ test("assay-serve: upload, list, open, compare, trend, tag, delete, model", asyn
     }
 });
 
-// Every format that is complete in one file; what is saved is in the overview, with the static
+// Formats that are complete in one file; what is saved is in the overview, with the static
 // metric in its trend.
 test("assay-serve: models of every format, saved, another; static trends; live", async (w) => {
     const s = await serve(w, "--db", w.path("formats.db"));
@@ -584,6 +594,70 @@ test("assay-serve: models of every format, saved, another; static trends; live",
         await go(page, "devices");
         const row = page.locator("#matrix tr:has-text('resnet18')");
         await row.locator("[data-kind='predicted']").first().waitFor();
+        quiet(page);
+    } finally {
+        s.stop();
+    }
+});
+
+// Weights beside a graph, folders, and folders in archives: the name of each in reports, what is
+// chosen, and where.
+const copyFolder = (w, name, of) => {
+    cpSync(join(root, "tests/data", of), w.path(name), { recursive: true });
+    return w.path(name);
+};
+const severalFiles = (w) => {
+    const data = (name) => join(root, "tests/data", name);
+    w.assay("export", "lenet", "-q", "-o", "outside.onnx", "--external-data");
+    return [
+        ["outside.onnx", [w.path("outside.onnx"), w.path("outside.onnx.data")]],
+        ["net.xml", [data("openvino/net.bin"), data("openvino/net.xml")], data("openvino/net.xml")],
+        ["net.param", [data("ncnn/net.param"), data("ncnn/net.bin")], data("ncnn/net.param")],
+        ["saved", data("tensorflow/saved")],
+        ["lenet/", copyFolder(w, "lenet", "tensorflow/saved"), data("tensorflow/saved")],
+        ["sharded", data("torch/sharded")],
+        ["program.mlpackage", data("coreml/program.mlpackage")],
+        ["saved", [zipFile(w, "saved.zip", "tensorflow/saved")], data("tensorflow/saved")],
+        ["net.mlir", [data("stablehlo/net.mlir")], data("stablehlo/net.mlir")],
+        ["frozen.pb", [data("tensorflow/frozen.pb")], data("tensorflow/frozen.pb")],
+        ["archive.pt2", [data("pt2/archive.pt2")], data("pt2/archive.pt2")],
+        ["graph_3.json", [data("keras/graph_3.json")], data("keras/graph_3.json")],
+        ["tiny.keras", [data("keras/tiny.keras")], data("keras/tiny.keras")],
+    ];
+};
+
+test("assay-serve: models of several files, folders and archives", async (w) => {
+    const s = await serve(w, "--db", w.path("several.db"));
+    if (!s) return console.log("      assay-serve is not built: left out");
+    try {
+        const page = await w.page(s.url + "#/add");
+        await at(page, "add");
+        for (const [name, chosen, native] of severalFiles(w)) {
+            const list = Array.isArray(chosen);
+            await page.setInputFiles(list ? "#file" : "#folder", chosen);
+            await page.waitForSelector("button:text-is('Save to history'), .banner[role='alert']");
+            const text = await page.locator("main").textContent();
+            assert.equal(await page.textContent("h1"), name, text);
+            const is = w.json("graph", native ?? (list ? chosen[0] : chosen));
+            const count = is.total_parameters.toLocaleString("en-US");
+            assert.ok(text.includes(count), `${name} ${count} ${text}`);
+            await page.getByRole("button", { name: "Save to history" }).click();
+            await page.waitForSelector(".banner.good:has-text('Added as record')");
+            await page.getByRole("button", { name: "Add another" }).click();
+            await page.waitForSelector(".drop");
+        }
+        const refused = [
+            [[w.path("outside.onnx"), w.path("probe.html")], /2 models: .*one at a time/],
+            [[w.path("outside.onnx.data")], /./],
+        ];
+        for (const [files, says] of refused) {
+            await page.setInputFiles("#file", files);
+            await page.waitForSelector(".banner[role='alert']");
+            assert.match(await page.textContent(".banner[role='alert']"), says);
+            await go(page, "records");
+            await go(page, "add");
+        }
+        page.troubles = page.troubles.filter((t) => !/4\d\d/.test(t));
         quiet(page);
     } finally {
         s.stop();

@@ -283,6 +283,23 @@ export function writeFlat(path) {
     );
 }
 
+// A zip archive of a file or folder of tests/data, without its folders above: deflated.
+export function zipFile(w, name, of) {
+    const at = join(root, "tests/data", of);
+    const script =
+        "import os,sys,zipfile\n" +
+        "out, at = sys.argv[1:]\n" +
+        "z = zipfile.ZipFile(out, 'w', zipfile.ZIP_DEFLATED)\n" +
+        "base = os.path.dirname(at)\n" +
+        "for folder, _, names in os.walk(at):\n" +
+        "    for n in sorted(names):\n" +
+        "        p = os.path.join(folder, n)\n" +
+        "        z.write(p, os.path.relpath(p, base))\n" +
+        "z.close()\n";
+    execFileSync("python3", ["-c", script, w.path(name), at]);
+    return w.path(name);
+}
+
 // ---- accessibility ----
 
 export const axe = join(root, "web/node_modules/axe-core/axe.min.js");

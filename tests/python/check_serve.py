@@ -18,7 +18,7 @@ import subprocess
 import sys
 import threading
 import urllib.parse
-from typing import Any, Dict
+from typing import Any, Dict, Optional, Tuple
 
 from serving import (
     NEVER_S,
@@ -45,6 +45,64 @@ def next_event(r: http.client.HTTPResponse) -> Any:
             return None
         if line.startswith(b"data: "):
             return json.loads(line[6:])
+
+
+def post_files(
+    s: Server, files: Dict[Optional[str], bytes], name: str = "", boundary: str = "-b-"
+) -> Tuple[int, Any]:
+    """A model of several files, as a form sends it. A file without a name is a plain field."""
+    body = b""
+    for path, data in files.items():
+        file = "" if path is None else f'; filename="{path}"'
+        body += f"--{boundary}\r\nContent-Disposition: form-data; name=f{file}\r\n\r\n".encode()
+        body += data + b"\r\n"
+    body += f"--{boundary}--\r\n".encode()
+    headers = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
+    status, _, text = s.ask("POST", f"/api/v1/profile?name={name}", body, headers)
+    return status, json.loads(text)
+
+
+def check_files(s: Server) -> None:
+    def data(name: str) -> bytes:
+        with open(os.path.join(root, "tests/data", name), "rb") as f:
+            return f.read()
+
+    both: Dict[Optional[str], bytes] = {n: data(f"openvino/{n}") for n in ("net.xml", "net.bin")}
+    status, got = post_files(s, both)
+    check("the first file is the model", status == 200 and got["total_parameters"] == 163, got)
+    status, got = post_files(s, dict(reversed(list(both.items()))), name="net.xml")
+    check("the name says which is", status == 200 and got["model"] == "net.xml", got)
+    package = "Data/com.apple.CoreML"
+    names = (f"{package}/model.mlmodel", f"{package}/weights/weight.bin")
+    core: Dict[Optional[str], bytes] = {
+        f"p.mlpackage/{n}": data(f"coreml/program.mlpackage/{n}") for n in names
+    }
+    status, got = post_files(s, core, name="p.mlpackage")
+    check("a folder is a model", status == 200 and got["model"] == "p.mlpackage", got)
+    secret = "/etc/passwd"
+    refused = [
+        ({"../net.xml": b"x"}, ""),
+        ({"/net.xml": b"x"}, ""),
+        ({"net.xml": both["net.xml"]}, "missing.xml"),
+        ({"net.xml": both["net.xml"]}, secret),
+        ({None: b"x"}, ""),
+        ({"": b"x"}, ""),
+        ({}, ""),
+        ({"x" * 1001: b"x"}, ""),
+        ({f"f{i}.xml": b"x" for i in range(257)}, ""),
+        ({"model.onnx": b"\0" * 100}, ""),
+    ]
+    for files, name in refused:
+        status, got = post_files(s, files, name)  # type: ignore[arg-type]
+        text = got["error"]["message"]
+        check(f"refused: {list(files)[:1]} {name}", 400 <= status < 500 and text, got)
+    status, _, text = s.ask(
+        "POST",
+        "/api/v1/profile",
+        b"--b\r\nnonsense",
+        {"Content-Type": "multipart/form-data; boundary=b"},
+    )
+    check("a body that is cut", status == 400, text)
 
 
 def check_events(s: Server) -> None:
@@ -237,6 +295,9 @@ def check_api(s: Server) -> None:
         "POST", "/api/v1/profile?name=kept.onnx&save=1&tag=up", model_bytes()
     )
     check("kept profile", status == 201 and s.ask("GET", headers["Location"])[0] == 200)
+    both = s.json(f"{headers['Location']}?view=1")[1]
+    check("a record and what to show of it", both["document"] and both["view"], both)
+    check_files(s)
     check("openapi", s.json("/openapi.json")[1] == api)
     check_events(s)
     check_predictions(s)

@@ -1,9 +1,17 @@
 // assay.html in Chromium: built-in models by name, files that are dropped, comparison, refusals, a
 // file of 3 GB that is read in ranges; what axe-core finds. No request leaves the page.
 import assert from "node:assert/strict";
-import { closeSync, existsSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
+import {
+    closeSync,
+    existsSync,
+    ftruncateSync,
+    openSync,
+    readFileSync,
+    writeFileSync,
+    writeSync,
+} from "node:fs";
 import { join } from "node:path";
-import { axe, root, seriousFaults, start } from "../page/lib.mjs";
+import { axe, root, seriousFaults, start, zipFile } from "../page/lib.mjs";
 
 const model = (name) => join(root, "tests/cli/models", name);
 
@@ -44,6 +52,11 @@ function largeFile(path, bytes) {
 
 const tests = {
     "a built-in model by name": async ({ page, world }) => {
+        const offered = await page.$$eval("#models option", (l) => l.map((o) => o.value));
+        assert.deepEqual(
+            offered,
+            world.json("models").map((m) => m.name),
+        );
         await page.fill("input[name=model]", "resnet18");
         await analyse(page, () => page.press("input[name=model]", "Enter"));
         const native = world.json("resnet18");
@@ -80,6 +93,34 @@ const tests = {
                 .trim();
         }
         assert.equal((await page.innerText(".banner.poor")).trim(), sentence);
+    },
+    "weights beside their model, and folders": async ({ page, world }) => {
+        const data = (name) => join(root, "tests/data", name);
+        const cases = [
+            ["openvino/net.xml", [data("openvino/net.xml"), data("openvino/net.bin")]],
+            ["ncnn/net.param", [data("ncnn/net.param"), data("ncnn/net.bin")]],
+            ["tensorflow/saved", data("tensorflow/saved")],
+            ["coreml/program.mlpackage", data("coreml/program.mlpackage")],
+            ["torch/sharded", data("torch/sharded")],
+        ];
+        for (const [name, files] of cases) {
+            const field = Array.isArray(files) ? "#file" : "#folder";
+            await analyse(page, () => page.setInputFiles(field, files));
+            const { total_parameters } = world.json("graph", data(name));
+            const text = await shown(page);
+            assert.ok(text.includes(total_parameters.toLocaleString("en-US")), `${name}: ${text}`);
+            await another(page);
+        }
+    },
+    "a folder in a zip archive": async ({ page, world }) => {
+        const zipped = zipFile(world, "program.zip", "coreml/program.mlpackage");
+        await choose(page, [zipped]);
+        assert.match(await page.innerText("h1"), /program\.mlpackage/);
+        await another(page);
+        writeFileSync(zipped, readFileSync(zipped).subarray(0, 200));
+        await page.setInputFiles("#file", [zipped]);
+        await page.waitForSelector(".banner.poor");
+        assert.match(await page.innerText(".banner.poor"), /program\.zip: not a zip archive/);
     },
     "names stay text": async ({ page }) => {
         await choose(page, [model("hostile.onnx")]);

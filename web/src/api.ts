@@ -3,6 +3,7 @@
 // is asked for, and stays for as long as the tab.
 import type { Document } from "./documents";
 import type { View } from "./envelope";
+import type { NamedFile } from "./files";
 import type { HistoryRecord, Models, Trend } from "./types";
 import type { Comparison } from "./view_types";
 
@@ -97,6 +98,16 @@ function post(body: BodyInit, type = "application/json"): RequestInit {
     return { method: "POST", body, headers: { "Content-Type": type } };
 }
 
+// A model in one file is the body itself. Several, and texts told by their names, are parts.
+function postFiles(files: NamedFile[]): RequestInit {
+    const [{ path, file }] = files;
+    if (files.length === 1 && !path.includes("/") && !/\.(json|mlir)$/i.test(path))
+        return post(file, "application/octet-stream");
+    const body = new FormData();
+    for (const f of files) body.append("file", f.file, f.path);
+    return { method: "POST", body };
+}
+
 type Asked = Query &
     FleetQuery & {
         metric?: string;
@@ -173,15 +184,11 @@ export const api = {
     events: (signal: AbortSignal) => ask("api/v1/events", { signal }),
     compare: (ids: Id[]) => get<Comparison>(`api/v1/compare?ids=${ids.map(plain).join(",")}`),
     addRecord: (body: Blob) => get<{ id: number }>("api/v1/records", post(body)),
-    addModel: (name: string, body: Blob) =>
-        get<Viewed>(
-            `api/v1/profile?view=1&${query({ name })}`,
-            post(body, "application/octet-stream"),
-        ),
+    addModel: (name: string, files: NamedFile[]) =>
+        get<Viewed>(`api/v1/profile?view=1&${query({ name })}`, postFiles(files)),
     // The number of the record.
-    saveModel: async (name: string, body: Blob) => {
-        const path = `api/v1/profile?save=1&${query({ name })}`;
-        const answer = await ask(path, post(body, "application/octet-stream"));
+    saveModel: async (name: string, files: NamedFile[]) => {
+        const answer = await ask(`api/v1/profile?save=1&${query({ name })}`, postFiles(files));
         return Number(/\d+$/.exec(answer.headers.get("Location") ?? "")?.[0] ?? 0);
     },
     tags: (id: number, add: string[], remove: string[]) =>

@@ -2,6 +2,7 @@
 // models by name, are analysed by assay.wasm in a worker. The page holds the program and its worker
 // as texts; files are read in ranges and never leave the browser.
 import { clear, h, type Child } from "./dom";
+import { dropZone, isResult, modelsOf, takeDrops, type NamedFile } from "./files";
 import { bytesOf, readPacked, shownOf, type Envelope } from "./envelope";
 import { firstPage, keepView } from "./report";
 import { shell, type Page, type Shell } from "./shell";
@@ -10,10 +11,6 @@ interface Done {
     code: number;
     out: string;
     error: string;
-}
-interface NamedFile {
-    path: string;
-    file: Blob;
 }
 type Run = (args: string[], files: NamedFile[]) => Promise<Done>;
 
@@ -39,11 +36,6 @@ async function startWorker(): Promise<Run> {
 
 // ---- what is analysed ----
 
-const isResult = (name: string, head: string): boolean =>
-    /\.json$/i.test(name) && /"schema"\s*:\s*"assay\./.test(head);
-// Files that other files refer to: weights beside a graph.
-const isCompanion = (name: string): boolean => /\.(data|bin|weights|mil|msgpack)$/i.test(name);
-
 const blobOf = (text: string): Blob => new Blob([text]);
 
 interface Analysed {
@@ -53,7 +45,7 @@ interface Analysed {
 
 async function resultOf(run: Run, word: string, files: NamedFile[], into: Analysed): Promise<void> {
     const own = files.find((f) => f.path === word);
-    if (own && isResult(word, await own.file.slice(0, 4096).text())) {
+    if (own && (await isResult(own))) {
         into.results.push(own);
         return;
     }
@@ -96,49 +88,14 @@ function nameField(names: string[], take: (word: string) => void): HTMLElement {
     );
 }
 
-function fileField(take: (files: File[]) => void): HTMLElement {
-    const input: HTMLInputElement = h("input", {
-        type: "file",
-        id: "file",
-        class: "hidden",
-        multiple: true,
-        onchange: () => take([...(input.files ?? [])]),
-    });
-    const what =
-        "ONNX, TensorFlow Lite, OpenVINO, Keras, NCNN, Core ML, PyTorch, safetensors, GGUF, or " +
-        "a result (.json). Several models are compared; drop weights together with their " +
-        "model. The files stay on this device.";
-    return h(
-        "div",
-        { class: "drop card" },
-        h("p", null, "Drop model files here, or "),
-        h("label", { class: "button", for: "file" }, "choose files"),
-        input,
-        h("p", { class: "soft" }, what),
-    );
-}
-
-// Files may be dropped anywhere, also on a report.
-function takeDrops(take: (files: File[]) => void): void {
-    const body = document.body;
-    const mark = (on: boolean) => document.querySelector(".drop")?.classList.toggle("over", on);
-    body.addEventListener("dragover", (e) => {
-        e.preventDefault();
-        mark(true);
-    });
-    body.addEventListener("dragleave", () => mark(false));
-    body.addEventListener("drop", (e) => {
-        e.preventDefault();
-        mark(false);
-        const files = [...(e.dataTransfer?.files ?? [])];
-        if (files.length) take(files);
-    });
-}
+const what =
+    "ONNX, TensorFlow (Lite), OpenVINO, Keras, NCNN, Core ML, PyTorch, StableHLO, safetensors, " +
+    "GGUF, or a result (.json). Several models are compared; drop weights together with their " +
+    "model, or a whole folder, also as a .zip. The files stay on this device.";
 
 async function modelNames(run: Run): Promise<string[]> {
     const done = await run(["models", "-f", "json"], []);
-    const list = done.code ? [] : (JSON.parse(done.out) as { models?: { name: string }[] });
-    return Array.isArray(list) ? list : (list.models ?? []).map((m) => m.name);
+    return done.code ? [] : (JSON.parse(done.out) as { name: string }[]).map((m) => m.name);
 }
 
 const troubleBanner = (text: string): Child => h("p", { class: "banner poor" }, text);
@@ -159,19 +116,25 @@ class Browser {
             under: "Operations, memory and parameters of a model, counted in this browser",
             nav: false,
             sections: [
-                fileField(this.takeFiles),
+                dropZone(what, this.takeFiles),
                 nameField(this.names, (word) => void this.analyse([word], [])),
                 this.status,
             ],
         });
     };
 
-    takeFiles = (files: File[]): void => {
-        const named = files.map((file) => ({ path: file.name, file }));
-        const models = named.filter((f) => !isCompanion(f.path));
-        const words = (models.length ? models : named).map((f) => f.path);
-        void this.analyse(words, named);
+    takeFiles = (coming: Promise<NamedFile[]>): void => {
+        coming.then(
+            (files) => void this.analyse(modelsOf(files), files),
+            (error) => this.refuse(error),
+        );
     };
+
+    private refuse(error: unknown): void {
+        this.home();
+        const text = error instanceof Error ? error.message : String(error);
+        clear(this.status, text.split("\n").map(troubleBanner));
+    }
 
     private another = (): Child =>
         h("button", { type: "button", class: "small", onclick: this.home }, "Another model");
@@ -187,9 +150,7 @@ class Browser {
             if (into.results.length) await this.report(into);
             else throw new Error(into.troubles.join("\n"));
         } catch (error) {
-            this.home();
-            const text = error instanceof Error ? error.message : String(error);
-            clear(this.status, text.split("\n").map(troubleBanner));
+            this.refuse(error);
         }
         document.documentElement.dataset.analysed = words.join(" ");
     }
@@ -209,6 +170,6 @@ export async function startBrowser(app: HTMLElement, envelope: Envelope): Promis
     app.replaceChildren(frame.root);
     const run = await startWorker();
     const browser = new Browser(frame, run, envelope, await modelNames(run));
-    takeDrops(browser.takeFiles);
+    takeDrops(document.body, browser.takeFiles);
     browser.home();
 }

@@ -351,6 +351,44 @@ static void test_folder(void **state)
     sbuf_free(&out);
 }
 
+/* ---- files in memory ---- */
+
+static assay_status read_memory(void *ctx, sbuf *out, assay_error *err)
+{
+    static const char *const folders[] = {".", "m", "m/Data/"};
+    arena *a = arena_new(1 << 20);
+    str *names, text;
+    uint32_t n;
+    (void)ctx;
+    for (size_t k = 0; k < 3; k++) {
+        TRY(file_list(folders[k], a, &names, &n, err));
+        for (uint32_t i = 0; i < n; i++)
+            sbuf_printf(out, "%.*s ", (int)names[i].n, names[i].p);
+    }
+    TRY(file_read_all("./m//Data/w.bin", 1000, a, &text, err));
+    sbuf_str(out, text);
+    sbuf_printf(out, " %d%d%d%d", file_stat("m/Data").is_dir, (int)file_stat("m/empty").size,
+                file_stat("m/Dat").exists, file_stat("/etc/passwd").exists);
+    sbuf_printf(out, " %d", file_leaves_folder("m", "m/Data/w.bin"));
+    return file_read_all("/etc/passwd", 100000, a, &text, err);
+}
+
+static void test_memory(void **state)
+{
+    static const broker_file files[] = {
+        {"m/Data/w.bin", "weights", 7}, {"m/empty", "", 0}, {"m/.hidden", "x", 1}, {"b", "y", 1}};
+    sbuf out = {0};
+    assay_error err = {0};
+    (void)state;
+    if (is_missing())
+        skip();
+    confined_call call = {
+        .run = read_memory, .most = 1000, .policy = {.model = "m", .memory = files, .n_memory = 4}};
+    assert_int_equal(confined_run(&call, &out, &err), ASSAY_ERR_SYSTEM); /* no such file */
+    assert_string_equal(sbuf_cstr(&out), "b m Data empty w.bin weights 1000 0");
+    sbuf_free(&out);
+}
+
 int run_test_sandbox(void)
 {
     const struct CMUnitTest tests[] = {
@@ -361,6 +399,7 @@ int run_test_sandbox(void)
         cmocka_unit_test(test_crash),
         cmocka_unit_test_setup_teardown(test_files, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_folder, make_folder, remove_folder),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
-// Adds a result to the history, or shows what a model costs.
+// Adds results to the history, or shows what a model costs.
 import { api } from "../api";
-import { clear, h, type Child } from "../dom";
+import { clear, h } from "../dom";
+import { dropZone, isResult, modelsOf, takeDrops, type NamedFile } from "../files";
 import { keepView, pageOf } from "../report";
 import type { Page } from "../shell";
 import { button } from "../ui";
@@ -10,18 +11,13 @@ import type { State } from "./state";
 const added = (id: number): HTMLElement =>
     h("p", { class: "banner good" }, "Added as record ", link(`record/${id}`, `#${id}`), ".");
 
-async function addResult(file: File): Promise<Child> {
-    const { id } = await api.addRecord(file);
-    return added(id);
-}
-
 // Analyses it once more at the server, which stores what it finds itself: nothing passes through
 // the page.
-function saveButton(file: File, status: HTMLElement): HTMLElement {
+function saveButton(model: string, files: NamedFile[], status: HTMLElement): HTMLElement {
     const press = async () => {
         made.disabled = true;
         try {
-            clear(status, added(await api.saveModel(file.name, file)));
+            clear(status, added(await api.saveModel(model, files)));
         } catch (error) {
             made.disabled = false;
             clear(status, trouble(error));
@@ -31,78 +27,57 @@ function saveButton(file: File, status: HTMLElement): HTMLElement {
     return made;
 }
 
-async function showModel(s: State, file: File): Promise<void> {
-    const { document, view } = await api.addModel(file.name, file);
+async function showModel(s: State, model: string, files: NamedFile[]): Promise<void> {
+    const { document, view } = await api.addModel(model, files);
     const page = pageOf(keepView(document, view), s.shown);
     const status = h("div", { role: "status", "aria-live": "polite" });
     s.frame.show({
         ...page,
         under: [page.under, " · not saved"],
-        actions: [saveButton(file, status), button("Add another", () => s.frame.show(addPage(s)))],
+        actions: [
+            saveButton(model, files, status),
+            button("Add another", () => s.frame.show(addPage(s))),
+        ],
         sections: [status, ...page.sections],
     });
 }
 
-// A result has its schema in front; any other JSON is a model.
-async function isResult(file: File): Promise<boolean> {
-    if (!/\.json$/i.test(file.name)) return false;
-    return /"schema"\s*:\s*"assay\./.test(await file.slice(0, 4096).text());
-}
-
-function fileInput(take: (file: File) => void): HTMLInputElement {
-    const input: HTMLInputElement = h("input", {
-        type: "file",
-        id: "file",
-        class: "hidden",
-        onchange: () => {
-            const file = input.files?.[0];
-            if (file) take(file);
-        },
-    });
-    return input;
-}
-
-function dropZone(take: (file: File) => void): HTMLElement {
-    const what =
-        "A result (.json) joins the history. A model is analysed and shown; it is not run. ONNX, " +
-        "safetensors, GGUF, TFLite, PyTorch, Keras, OpenVINO (.xml), NCNN (.param), Core ML " +
-        "(.mlmodel) and every other format that is complete in one file.";
-    const choose = h("label", { class: "button", for: "file" }, "choose one");
-    const drop = h(
-        "div",
-        { class: "drop card" },
-        h("p", null, "Drop a file here, or ", choose, fileInput(take)),
-        h("p", { class: "soft" }, what),
+// One model with all of its files, or any number of results.
+async function addFiles(s: State, files: NamedFile[], status: HTMLElement): Promise<void> {
+    const are = await Promise.all(files.map(isResult));
+    const rest = files.filter((_, i) => !are[i]);
+    const models = modelsOf(rest);
+    if (models.length > 1)
+        throw new Error(
+            `${models.length} models: ${models.slice(0, 5).join(", ")}` +
+                `${models.length > 5 ? ", …" : ""}. Add one at a time, with the files of its own.`,
+        );
+    const records = [];
+    for (const f of files.filter((_, i) => are[i])) records.push(await api.addRecord(f.file));
+    clear(
+        status,
+        records.map((r) => added(r.id)),
     );
-    drop.addEventListener("dragover", (e) => {
-        e.preventDefault();
-        drop.classList.add("over");
-    });
-    drop.addEventListener("dragleave", () => drop.classList.remove("over"));
-    drop.addEventListener("drop", (e) => {
-        e.preventDefault();
-        drop.classList.remove("over");
-        const file = e.dataTransfer?.files[0];
-        if (file) take(file);
-    });
-    return drop;
+    if (models.length) await showModel(s, models[0], rest);
 }
+
+const what =
+    "Results (.json) join the history. A model is analysed and shown; it is not run. ONNX, " +
+    "safetensors, GGUF, TFLite, TensorFlow, PyTorch, Keras, OpenVINO, NCNN, Core ML, StableHLO: " +
+    "drop a model together with its weights (external data, .xml and .bin, .param and .bin, " +
+    "shards), or a whole folder (SavedModel, .mlpackage, Hugging Face), also as a .zip.";
 
 export function addPage(s: State): Page {
     const status = h("div", { role: "status", "aria-live": "polite" });
-    const take = async (file: File) => {
-        clear(status, h("p", { class: "banner" }, `Reading ${file.name} …`));
+    const take = async (coming: Promise<NamedFile[]>) => {
+        clear(status, h("p", { class: "banner" }, "Reading …"));
         try {
-            if (await isResult(file)) clear(status, await addResult(file));
-            else await showModel(s, file);
+            await addFiles(s, await coming, status);
         } catch (error) {
             clear(status, trouble(error));
         }
     };
-    return {
-        title: "Add",
-        under: "A result or a model",
-        nav: false,
-        sections: [dropZone((file) => void take(file)), status],
-    };
+    const zone = dropZone(what, (files) => void take(files));
+    takeDrops(zone, (files) => void take(files));
+    return { title: "Add", under: "A result or a model", nav: false, sections: [zone, status] };
 }
