@@ -166,13 +166,20 @@ typedef struct proto {
     uint64_t dtype;
     const char *raw;
     uint64_t raw_bytes;
-    uint8_t *typed; /* elements of the typed fields, as raw bytes */
-    uint64_t n_typed, room;
+    uint8_t *typed;   /* elements of the typed fields, as raw bytes */
+    uint64_t n_typed; /* a complex number is two */
+    uint64_t room;
 } proto;
+
+/* Complex numbers are stored as two, the real one first. */
+static uint64_t parts_of(uint64_t dtype)
+{
+    return dtype == IR_COMPLEX64 || dtype == IR_COMPLEX128 ? 2 : 1;
+}
 
 static void put_typed(proto *t, const uint64_t *bits)
 {
-    uint64_t size = ir_dtype_get((ir_dtype)t->dtype)->bits / 8;
+    uint64_t size = ir_dtype_get((ir_dtype)t->dtype)->bits / 8 / parts_of(t->dtype);
     if (size == 0 || (t->n_typed + 1) * size > t->room)
         return;
     assert(t->typed);
@@ -246,7 +253,8 @@ static assay_status read_proto(const reading *r, str text)
     r->out->rank = t.rank;
     r->out->dims = arena_copy(r->arena, t.dims, sizeof *t.dims * (size_t)(t.rank ? t.rank : 1));
     r->out->data = t.raw ? (const void *)t.raw : t.typed;
-    r->out->size_bytes = t.raw ? t.raw_bytes : ir_dtype_bytes(r->out->dtype, t.n_typed);
+    r->out->size_bytes = t.raw ? t.raw_bytes
+                               : ir_dtype_bytes(r->out->dtype, t.n_typed / parts_of(t.dtype));
     return r->out->dims ? check_size(r) : err_no_memory(r->err);
 }
 

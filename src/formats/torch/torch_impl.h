@@ -18,7 +18,7 @@ typedef struct torch_file {
     arena *scratch; /* of the pickles and the directory */
     weight_set *set;
     uint32_t file;
-    const zip_directory *zip; /* NULL: of the older form */
+    const zip_directory *zip; /* NULL: of the older form, or a plain pickle */
     map storages;             /* of the older form: those met so far, by key */
     VEC(uint64_t) lengths;    /* theirs in bytes */
     uint64_t storage_bytes;   /* all of them, with the length before each */

@@ -152,6 +152,8 @@ static assay_status check_storage(walker *w, const pickle_value *id, unsigned bi
     if (!key || n > NUM_SATURATED / 128)
         return fail_tensor(w, "has a storage without a size");
     *elements = n;
+    if (!f->zip && !f->storages.arena)
+        return fail_tensor(w, "has its storage in another file");
     if (!f->zip)
         return add_storage(f, key->text, n * bits / 8);
     const zip_entry *e = NULL;

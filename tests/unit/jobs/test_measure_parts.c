@@ -104,6 +104,29 @@ static void test_tensor_proto(void **state)
     arena_free(a);
 }
 
+/* A complex number is two of the typed fields. */
+static void test_tensor_proto_complex(void **state)
+{
+    (void)state;
+    tensor_file t;
+    assay_error err;
+    arena *a = arena_new(1 << 20);
+    const float pair[] = {1.0f, 2.0f};
+    const double wide[] = {1.0, 2.0};
+    char small[14] = "\x08\x01\x10\x0e\x22\x08", large[22] = "\x08\x01\x10\x0f\x52\x10";
+    memcpy(small + 6, pair, sizeof pair);
+    memcpy(large + 6, wide, sizeof wide);
+    assert_int_equal(read_as(".pb", small, sizeof small, a, &t, &err), ASSAY_OK);
+    assert_true(t.dtype == IR_COMPLEX64 && t.size_bytes == sizeof pair);
+    assert_memory_equal(t.data, pair, sizeof pair);
+    assert_int_equal(read_as(".pb", large, sizeof large, a, &t, &err), ASSAY_OK);
+    assert_true(t.dtype == IR_COMPLEX128 && t.size_bytes == sizeof wide);
+    assert_memory_equal(t.data, wide, sizeof wide);
+    large[1] = 2;
+    assert_int_equal(read_as(".pb", large, sizeof large, a, &t, &err), ASSAY_ERR_MALFORMED);
+    arena_free(a);
+}
+
 /* ---- graphs by hand ---- */
 
 static ir_model *new_graph(void)
@@ -759,6 +782,7 @@ int run_test_measure_parts(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_npy),
         cmocka_unit_test(test_tensor_proto),
+        cmocka_unit_test(test_tensor_proto_complex),
         cmocka_unit_test(test_kernels),
         cmocka_unit_test(test_kernels_with_sum),
         cmocka_unit_test(test_rebatch),
