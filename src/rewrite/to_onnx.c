@@ -203,6 +203,8 @@ static assay_status export_node(exporting *x)
     const ir_node n = *ir_node_at(x->k.m, x->node);
     bool ours = str_is(n.domain, "assay.nhwc");
     TRY(check_types(x, &n));
+    if (str_is(n.domain, "openvino"))
+        return export_openvino(x, &n);
     if (!ours && !str_empty(n.domain) && !str_is(n.domain, "com.microsoft"))
         return no_form(x, "unknown operator");
     if (is_batch_first_rnn(&n))

@@ -97,5 +97,6 @@ bool is_batch_first_rnn(const ir_node *n);
 assay_status export_batch_first_rnn(exporting *x, ir_node n);
 /* A node of "assay.nhwc". */
 assay_status export_nhwc(exporting *x, const ir_node *n);
+assay_status export_openvino(exporting *x, const ir_node *n); /* to_onnx_openvino.c */
 
 #endif

@@ -434,6 +434,9 @@ def openvino_math(folder: str) -> Case:
         norm * ops.by_channel(gamma, 4) + ops.by_channel(beta, 4),
         epsilon="0.001",
     )
+    ends = [np.array(v, np.float32).reshape(1, 1, 1, 1) for v in (-1, 1.5, -0.5, 0.75)]
+    level = np.round((np.clip(x, -1, 1.5) + 1) / 2.5 * 15) / 15
+    n.layer("FakeQuantize", ["x", *ends], level * 1.25 - 0.5, levels=16)
     n.layer("PReLU", ["x", gamma], np.where(x > 0, x, x * ops.by_channel(gamma, 4)))
     n.layer("Clamp", ["x"], np.clip(x, -0.5, 1), min=-0.5, max=1)
     n.layer("Elu", ["x"], np.where(x > 0, x, 0.7 * (np.exp(x) - 1)), alpha=0.7)

@@ -21,7 +21,7 @@ typedef struct ov_port {
     const str *ranges; /* [rank] the text of sizes that are no number; or NULL */
 } ov_port;
 
-/* Weights of versions 5 to 7: "weights", "biases", "custom". */
+/* Weights of versions 2 to 7: "weights", "biases", "custom". */
 typedef struct ov_blob {
     str name;
     ir_dtype dtype; /* IR_UNDEFINED: that of the layer */
@@ -44,7 +44,7 @@ struct ov_net;
 typedef struct ov_layer {
     uint64_t id;
     str name, type, opset;
-    ir_dtype precision; /* of versions 5 to 7 */
+    ir_dtype precision; /* of versions 2 to 7 */
     VEC(xml_attr) data;
     VEC(ov_port) in, out;
     VEC(ov_blob) blobs;
@@ -133,7 +133,7 @@ ov_layer *ov_constant(const ov_op *o, uint32_t i); /* the Const layer of input i
 /* The numbers of a constant input: how many; -1: it is none, or the .bin is absent, or they are more than OV_LIST. */
 int ov_const_ints(const ov_op *o, uint32_t i, int64_t *list);
 bool ov_const_number(const ov_op *o, uint32_t i, double *v);
-/* A constant of versions 5 to 7; IR_NONE: the layer has none of that name. */
+/* A constant of versions 2 to 7; IR_NONE: the layer has none of that name. */
 ir_id ov_blob_value(const ov_op *o, const char *name, int rank, const int64_t *dims);
 uint64_t ov_blob_elements(const ov_op *o, const char *name);
 /* A constant input with other sizes of the same number of elements; another value gets a Reshape. */

@@ -259,15 +259,32 @@ bool ov_lrn(ov_op *o)
     return layer_unary(&o->l, "LRN", attrs);
 }
 
+/* Axes are an input; in opset 1 they are those behind the channels, or behind the batch. */
 bool ov_mvn(ov_op *o)
 {
-    return layer_node_of(&o->l, OV_DOMAIN, "MVN", o->l.in, o->l.n_in, NULL, 1) != IR_NONE;
+    int64_t axes[OV_LIST];
+    int n = o->l.n_in > 1 ? ov_const_ints(o, 1, axes) : 0;
+    const ov_port *x = ov_in(o, 0);
+    bool across = ov_bool(o, "across_channels", true);
+    for (int d = across ? 1 : 2; o->l.n_in == 1 && x && d < x->rank; d++)
+        axes[n++] = d;
+    for (int i = 0; i < n; i++)
+        axes[i] = axes[i] < 0 && x && x->rank > 0 ? axes[i] + x->rank : axes[i];
+    ir_attr_spec attrs[] = {
+        IR_SPEC_FLOAT("eps", ov_float(o, "eps", 1e-9)),
+        IR_SPEC_INT("normalize_variance", ov_bool(o, "normalize_variance", true)),
+        IR_SPEC_INT("inside", !ov_is(o, "eps_mode", "outside_sqrt", "OUTSIDE_SQRT")),
+        IR_SPEC_INTS("axes", n > 0 ? n : 0, axes), LAYER_END};
+    if (n <= 0)
+        attrs[3] = LAYER_END;
+    return made(layer_node_of(&o->l, OV_DOMAIN, "MVN", o->l.in, o->l.n_in, attrs, 1));
 }
 
 bool ov_group_norm(ov_op *o)
 {
-    return layer_node_of(&o->l, OV_DOMAIN, o->layer->type.p, o->l.in, o->l.n_in, NULL, 1) !=
-           IR_NONE;
+    ir_attr_spec attrs[] = {IR_SPEC_FLOAT("epsilon", ov_float(o, "epsilon", 1e-5)),
+                            IR_SPEC_INT("num_groups", ov_int(o, "num_groups", 1)), LAYER_END};
+    return made(layer_node_of(&o->l, OV_DOMAIN, o->layer->type.p, o->l.in, o->l.n_in, attrs, 1));
 }
 
 /* x / sqrt(max(sum(x * x), eps)), or with a sum for max. */

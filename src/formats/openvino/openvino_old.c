@@ -1,16 +1,35 @@
-/* Layers of IR versions 5 to 7 that later versions have in another form: weights are blobs of the layer, and attributes
+/* Layers of IR versions 2 to 7 that later versions have in another form: weights are blobs of the layer, and attributes
  * take the place of constant inputs. Other layers keep their name and the sizes of their ports. */
 #include "formats/openvino/openvino_impl.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Old lists: "kernel" or, before version 5, kernel-y and kernel-x. */
+/* Version 2 has a number for each axis: kernel-y, kernel-x. */
+static bool oldest_window(const ov_op *o, layer_window *w)
+{
+    int64_t y = ov_int(o, "kernel-y", 0), x = ov_int(o, "kernel-x", 0);
+    if (y < 1 || x < 1)
+        return false;
+    int64_t top = ov_int(o, "pad-y", 0), left = ov_int(o, "pad-x", 0);
+    *w = (layer_window){.n = 2,
+                        .has_kernel = true,
+                        .has_strides = true,
+                        .has_dilations = true,
+                        .kernel = {y, x},
+                        .strides = {ov_int(o, "stride-y", 1), ov_int(o, "stride-x", 1)},
+                        .dilations = {ov_int(o, "dilation-y", 1), ov_int(o, "dilation-x", 1)},
+                        .pads = {top, left, ov_int(o, "pad-b", top), ov_int(o, "pad-r", left)}};
+    return true;
+}
+
 static bool old_window(const ov_op *o, layer_window *w)
 {
     int64_t list[OV_LIST], ends[OV_LIST];
     int n = ov_ints(o, "kernel", list), m;
-    if (n <= 0 || n > 8)
+    if (n <= 0)
+        return oldest_window(o, w);
+    if (n > 8)
         return false;
     *w = (layer_window){.n = n, .has_kernel = true, .has_strides = true};
     memcpy(w->kernel, list, (size_t)n * sizeof *list);
@@ -110,7 +129,7 @@ bool ov_old_eltwise(ov_op *o)
                 {"div", "Div"},      {"pow", "Pow"},         {"less", "Less"},
                 {"equal", "Equal"},  {"greater", "Greater"}, {"logical_and", "And"},
                 {"logical_or", "Or"}};
-    if (o->l.n_in != 2 || ov_has(o, "coeff"))
+    if (o->l.n_in != 2 || ov_attr(o, "coeff").n)
         return false;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (ov_is(o, "operation", rows[i].name, "sum"))

@@ -43,7 +43,7 @@ static bool const_dims(const ov_layer *l, int64_t *dims, int *rank)
     for (uint32_t i = 0; i < l->data.n; i++)
         if (str_is(l->data.items[i].name, "shape"))
             shape = l->data.items[i].value;
-    if (!shape.p && l->out.n && l->out.items[0].rank >= 0) { /* versions 5 to 7 */
+    if (!shape.p && l->out.n && l->out.items[0].rank >= 0) { /* versions 2 to 7 */
         *rank = l->out.items[0].rank;
         memcpy(dims, l->out.items[0].dims, (size_t)*rank * sizeof *dims);
     } else {
@@ -76,7 +76,7 @@ static bool find_place(const ov_layer *l, const_place *p)
     p->dtype = ov_dtype(type);
     if (p->dtype == IR_UNDEFINED && l->out.n)
         p->dtype = l->out.items[0].dtype;
-    if (l->blobs.n) { /* versions 5 to 7 */
+    if (l->blobs.n) { /* versions 2 to 7 */
         const ov_blob *b = &l->blobs.items[0];
         p->dtype = b->dtype != IR_UNDEFINED ? b->dtype : l->precision;
         p->offset = b->offset;
@@ -284,7 +284,8 @@ static assay_status add_layer(ov_reader *r, ov_net *net, ov_layer *l)
     for (uint32_t i = 0; i < l->out.n; i++)
         if (define(r, l, i) == IR_NONE)
             return err_no_memory(r->f.err);
-    bool mapped = map_layer(&o);
+    /* Assign may have no output: it keeps a state for the next run. */
+    bool mapped = (o.row && !l->out.n) || map_layer(&o);
     if (r->f.err->code != ASSAY_OK)
         return r->f.err->code;
     if (!mapped) {
@@ -396,10 +397,10 @@ static assay_status read_root(ov_reader *r)
                         "unsupported format: an XML document whose root is <" STR_FMT
                         ">, not <net>. Name the .xml file of an OpenVINO model.",
                         STR_ARG(x->name));
-    if (!str_to_i64(xml_attr_of(x, "version"), &version) || version < 5 || version > 11)
+    if (!str_to_i64(xml_attr_of(x, "version"), &version) || version < 2 || version > 11)
         return err_fail(r->f.err, ASSAY_ERR_UNSUPPORTED,
                         "OpenVINO IR version '" STR_FMT
-                        "'; versions 5 to 11 are supported. Convert the model again with a newer "
+                        "'; versions 2 to 11 are supported. Convert the model again with a newer "
                         "OpenVINO.",
                         STR_ARG(xml_attr_of(x, "version")));
     r->version = r->f.m->ir_version = version;

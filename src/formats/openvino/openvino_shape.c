@@ -358,6 +358,23 @@ static bool computed_slice(ov_op *o, const slice_masks *m, int n)
     return made(layer_node_of(&o->l, NULL, "Slice", in, in[4] == IR_NONE ? 4 : 5, NULL, 1));
 }
 
+/* By the sizes of the ports alone, where the constants that it is computed from are absent. */
+static bool sized_slice(ov_op *o)
+{
+    layer_slicing *s = ARENA_NEW(o->r->f.scratch, layer_slicing);
+    const ov_port *x = ov_in(o, 0), *y = ov_out(o, 0);
+    if (!s || !ov_static(x) || !ov_static(y) || x->rank != y->rank)
+        return false;
+    for (int d = 0; d < y->rank; d++) {
+        if (y->dims[d] > x->dims[d])
+            return false;
+        if (x->dims[d] != y->dims[d])
+            layer_slice_axis(s, d, 0, y->dims[d], 1);
+    }
+    ov_guessed(o);
+    return layer_slice(&o->l, o->l.in[0], s);
+}
+
 bool ov_strided_slice(ov_op *o)
 {
     slice_masks *m = ARENA_NEW(o->r->f.scratch, slice_masks);
@@ -379,6 +396,8 @@ bool ov_strided_slice(ov_op *o)
         return false;
     if (b->known)
         return walk_slice(o, m, b);
+    if (!o->r->bin && sized_slice(o))
+        return true;
     if (!ov_constant(o, 1) || !ov_constant(o, 2) || !ov_static(ov_out(o, 0)))
         return computed_slice(o, m, b->n);
     ov_guessed(o);
@@ -389,20 +408,12 @@ bool ov_strided_slice(ov_op *o)
 bool ov_slice(ov_op *o)
 {
     int64_t axes[OV_LIST];
-    const ov_port *x = ov_in(o, 0), *y = ov_out(o, 0), *list = ov_in(o, 1);
+    const ov_port *list = ov_in(o, 1);
     bool absent = false;
     for (uint32_t i = 1; i < o->l.n_in; i++)
         absent |= ov_constant(o, i) && ov_const_ints(o, i, axes) < 0;
-    if (absent) {
-        layer_slicing *s = ARENA_NEW(o->r->f.scratch, layer_slicing);
-        if (!s || !ov_static(y) || !x || x->rank != y->rank)
-            return false;
-        ov_guessed(o);
-        for (int d = 0; d < y->rank; d++)
-            if (x->dims[d] != y->dims[d])
-                layer_slice_axis(s, d, 0, y->dims[d], 1);
-        return layer_slice(&o->l, o->l.in[0], s);
-    }
+    if (absent)
+        return sized_slice(o);
     int n = list && list->rank == 1 && list->dims[0] > 0 && list->dims[0] <= IR_MAX_RANK
                 ? (int)list->dims[0]
                 : 0;
@@ -682,8 +693,8 @@ static int reduced_axes(const ov_op *o, bool keep, int64_t *axes)
 {
     const ov_port *x = ov_in(o, 0), *y = ov_out(o, 0);
     int n = 0, k = 0;
-    if (!ov_static(x) || !ov_static(y))
-        return -1;
+    if (!x || !y || x->rank < 0 || y->rank < 0 || (!keep && (!ov_static(x) || !ov_static(y))))
+        return -1; /* kept axes of size 1 tell, also where others are open */
     for (int d = 0; d < x->rank; d++) {
         bool gone = keep ? x->rank == y->rank && y->dims[d] != x->dims[d]
                          : x->rank - d > y->rank - k && (k >= y->rank || y->dims[k] != x->dims[d]);
@@ -702,8 +713,8 @@ bool ov_reduce(ov_op *o)
     int64_t axes[OV_LIST];
     bool keep = ov_bool(o, "keep_dims", false);
     int n, known = list_of(o, 1, axes, &n);
-    if (known == 0)
-        n = reduced_axes(o, keep, axes);
+    if (known != 1)
+        n = reduced_axes(o, keep, axes); /* of constants without content, or computed */
     return n >= 0 && layer_reduce(&o->l, o->row->op, o->l.in[0], axes, n, keep);
 }
 

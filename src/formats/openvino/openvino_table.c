@@ -159,7 +159,7 @@ static const ov_row rows[] = {
     MAPPED("VariadicSplit", ov_variadic_split, 3),
 };
 
-/* Versions 5 to 7, where they differ. */
+/* Versions 2 to 7, where they differ. */
 static const ov_row old_rows[] = {
     MAPPED("Activation", ov_old_activation, 1),
     MAPPED("Clamp", ov_old_clamp, 1),

@@ -15,3 +15,9 @@ head -c 900 net.xml > cut.xml
 "$ASSAY" cut.xml || echo "exit $?"
 printf 'version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n' > net.bin
 "$ASSAY" net.xml --json | grep -o '"code": "[a-z]*-[a-z]*"'
+# Version 2 has a number for each axis.
+sed -e 's/version="7"/version="2"/' -e 's/kernel="3,3" strides="1,1" dilations="1,1"/kernel-x="3" kernel-y="3" stride-x="1" stride-y="1"/' \
+    -e 's/pads_begin="1,1" pads_end="1,1"/pad-x="1" pad-y="1"/' old.xml > oldest.xml
+"$ASSAY" oldest.xml --top 0 | grep -E "Parameters|MACs"
+sed 's/version="7"/version="1"/' old.xml > first.xml
+"$ASSAY" first.xml || echo "exit $?"
