@@ -151,7 +151,8 @@ def check_family(program, name, folder):
 def language_models(program):
     models = json.loads(run([program, "models", "--json"]))
     families = set(FAMILIES) | {"gemma3"}
-    return [m["name"] for m in models if m["task"] == "language" and m["family"] in families]
+    found = [m for m in models if m["task"] == "language" and m["family"] in families]
+    return [m["name"] for m in sorted(found, key=lambda m: m["parameters"])]
 
 
 def main():

@@ -134,7 +134,7 @@ ASSAY_API assay_status assay_capacity(const assay_result *const *profiles, const
                                       assay_error *err);
 
 /* The same for 1 to 64 language models (names, directories or files, as of assay_pipeline()) on the devices of the option
- * "hardware", from expected times: nothing is measured. Options: "target" and "headroom" as above, "slo"
+ * "hardware", from predicted times: nothing is measured. Options: "target" and "headroom" as above, "slo"
  * ("ttft:500ms,itl:50ms"), "prompt-tokens", "generate", "precision", "cache-dtype", "set". One plan per model and
  * device. */
 ASSAY_API assay_status assay_capacity_models(const char *const *models, size_t n,

@@ -110,4 +110,9 @@ typedef struct serving_time {
 } serving_time;
 serving_time serving_predict(const serving_on *on, const serving_load *l);
 
+/* What an objective limits: the time of a request, to its first token, and the mean time between its tokens. */
+typedef enum serving_metric { SERVING_LATENCY, SERVING_TTFT, SERVING_ITL } serving_metric;
+/* The quantile (0.99) over requests, in seconds, of a prediction for this load (serving_tail.c). */
+double serving_quantile(const serving_time *t, const serving_load *l, serving_metric m, double q);
+
 #endif

@@ -211,15 +211,16 @@ static assay_status take_set(job_pipeline *p, const assay_options *o, assay_erro
     return ASSAY_OK;
 }
 
-/* Percentiles of an objective are not predicted: its limit is for the expected time. */
 static assay_status take_objectives(const assay_options *o, language_slo *out, assay_error *err)
 {
-    double *const limits[] = {&out->latency_ms, &out->ttft_ms, &out->itl_ms};
     *out = (language_slo){.present = o->load.slo.n > 0, .text = o->load.slo_text};
     if (out->present && !o->hardware.names.n)
         return err_fail(err, ASSAY_ERR_USAGE, "--slo needs --hardware: the devices that serve");
     for (uint32_t i = 0; i < o->load.slo.n; i++)
-        *limits[o->load.slo.items[i].metric] = o->load.slo.items[i].limit_ms;
+        out->limits[out->n_limits++] = (language_limit){
+            .metric = load_metric_words[o->load.slo.items[i].metric],
+            .percentile = o->load.slo.items[i].quantile * 100,
+            .limit_ms = o->load.slo.items[i].limit_ms};
     return ASSAY_OK;
 }
 

@@ -43,11 +43,19 @@ typedef struct language_format {
     uint64_t bytes;
 } language_format;
 
-/* Limits on what users see; 0: none. */
+/* Limits on percentiles of what users see. */
+typedef struct language_limit {
+    const char *metric; /* "latency", "ttft", "itl" */
+    double percentile;  /* 99 */
+    double limit_ms;
+} language_limit;
+
+enum { LANGUAGE_LIMITS = 8 };
 typedef struct language_slo {
     bool present;
     str text; /* as given */
-    double ttft_ms, itl_ms, latency_ms;
+    language_limit limits[LANGUAGE_LIMITS];
+    uint32_t n_limits;
 } language_slo;
 
 /* Requests of so many users at once, each sending the next when one ends (device/serving.h). */
@@ -56,6 +64,7 @@ typedef struct language_users {
     double ttft_ms, ttft_low_ms, ttft_high_ms;
     double itl_ms, itl_low_ms, itl_high_ms; /* between tokens */
     double latency_ms;                      /* of a whole request */
+    double ttft_p99_ms, itl_p99_ms, latency_p99_ms;
     double tokens_per_s, requests_per_s, tokens_per_s_user;
     bool has_slo, within_slo;
 } language_users;

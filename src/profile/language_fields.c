@@ -158,6 +158,12 @@ static const field users_rows[] = {
     USERS_MS("itl_low_ms", itl_low_ms, NULL, "80 % interval, lower end."),
     USERS_MS("itl_high_ms", itl_high_ms, NULL, "80 % interval, upper end."),
     USERS_MS("latency_ms", latency_ms, "Request", "Expected time of a whole request."),
+    USERS_MS("ttft_p99_ms", ttft_p99_ms, "First token P99",
+             "Predicted 99th percentile of the time to the first token."),
+    USERS_MS("itl_p99_ms", itl_p99_ms, "Per token P99",
+             "Predicted 99th percentile of a request's mean time between tokens."),
+    USERS_MS("latency_p99_ms", latency_p99_ms, "Request P99",
+             "Predicted 99th percentile of the time of a request."),
     FIELD_AS(language_users, "tokens_per_second", tokens_per_s, F64, PER_SECOND, "Tokens/s",
              "Tokens generated per second, of all users.", .decimals = 1 + 2),
     FIELD_AS(language_users, "tokens_per_second_user", tokens_per_s_user, F64, PER_SECOND,
@@ -165,7 +171,7 @@ static const field users_rows[] = {
     FIELD_AS(language_users, "requests_per_second", requests_per_s, F64, PER_SECOND, "Requests/s",
              "Requests that end per second.", .decimals = 1 + 4),
     FIELD(language_users, within_slo, BOOL, NONE, "Within SLO",
-          "Whether expected times are within the objectives.",
+          "Whether the predicted percentiles are within the objectives.",
           .when_at = 1 + offsetof(language_users, has_slo)),
 };
 static const fields users_fields = FIELDS(language_users, users_rows);
@@ -270,11 +276,17 @@ static const field sweep_rows[] = {
 };
 static const fields sweep_fields = FIELDS(language_sweep, sweep_rows);
 
+static const field limit_rows[] = {
+    FIELD(language_limit, metric, WORD, NONE, NULL, "latency, ttft or itl."),
+    FIELD(language_limit, percentile, F64, NONE, NULL, "Percentile over requests: 99."),
+    FIELD(language_limit, limit_ms, F64, MS, NULL, "Its limit."),
+};
+static const fields limit_fields = FIELDS(language_limit, limit_rows);
+
 static const field slo_rows[] = {
     FIELD(language_slo, text, STR, NONE, NULL, "The objectives as given."),
-    FIELD(language_slo, ttft_ms, F64, MS, NULL, "Limit of the time to the first token.", OMIT_ZERO),
-    FIELD(language_slo, itl_ms, F64, MS, NULL, "Limit of the time between tokens.", OMIT_ZERO),
-    FIELD(language_slo, latency_ms, F64, MS, NULL, "Limit of the time of a request.", OMIT_ZERO),
+    FIELD_ITEMS(language_slo, LIST, "limits", limits, n_limits, limit_fields,
+                "Their limits, each of a percentile.", .size = LANGUAGE_LIMITS, ONE_LINE),
 };
 static const fields slo_fields = FIELDS_IF_PRESENT(language_slo, slo_rows);
 

@@ -117,13 +117,15 @@ static const view_column users_columns[] = {
     VIEW_NUMBER("Users", "{users:whole}"),
     VIEW_NUMBER("Running", "{running:whole}", .drop = 9),
     VIEW_NUMBER("First token", "{ttft_ms:ms}"),
+    VIEW_NUMBER("P99", "{ttft_p99_ms:ms}"),
     VIEW_NUMBER("80 % within", NULL, .put = put_first_of_users, .drop = 11, .tone = TONE_DIM),
     VIEW_NUMBER("Per token", "{itl_ms:ms}"),
+    VIEW_NUMBER("P99", "{itl_p99_ms:ms}"),
     VIEW_NUMBER("80 % within", NULL, .put = put_step_of_users, .drop = 10, .tone = TONE_DIM),
-    VIEW_NUMBER("Tokens/s", "{tokens_per_second:fixed1}"),
+    VIEW_NUMBER("Tokens/s", "{tokens_per_second:fixed1}", .keep = true),
     VIEW_NUMBER("Per user", "{tokens_per_second_user:fixed1}", .drop = 12),
     VIEW_NUMBER("Requests/s", "{requests_per_second:fixed3}", .drop = 8),
-    VIEW_TEXT("Within SLO", "{within_slo:text}", .when = "slo"),
+    VIEW_TEXT("Within SLO", "{within_slo:text}", .when = "slo", .keep = true),
 };
 static const view_table_row users_tables[] = {
     {VIEW_TABLE("Users on {name:text}", "users", users_columns), .each = "devices"},

@@ -106,9 +106,9 @@ static uint32_t best_plan(const capacity_plan *plans, uint32_t n)
 }
 
 static const char *const language_notes[] = {
-    "Predicted: expected times of a server that processes prompts between the steps of others "
-    "(vLLM); nothing was measured here. Objectives are compared with expected times, not with "
-    "percentiles.",
+    "Predicted: times of a server that processes prompts between the steps of others (vLLM); "
+    "nothing was measured here. Objectives are compared with predicted percentiles (P99 unless "
+    "another is named).",
     "Assumed: equal requests; each machine keeps its number of users busy. 20 % of the memory of a "
     "device stay free.",
 };

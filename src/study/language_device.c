@@ -85,11 +85,22 @@ static serving_types types_of(const device *d, const language_result *o)
 
 /* ---- users ---- */
 
-static bool is_within(const language_slo *slo, const language_users *u)
+static serving_metric metric_of(const char *word)
 {
-    return (!(slo->ttft_ms > 0) || u->ttft_ms <= slo->ttft_ms) &&
-           (!(slo->itl_ms > 0) || u->itl_ms <= slo->itl_ms) &&
-           (!(slo->latency_ms > 0) || u->latency_ms <= slo->latency_ms);
+    return strcmp(word, "ttft") == 0  ? SERVING_TTFT
+           : strcmp(word, "itl") == 0 ? SERVING_ITL
+                                      : SERVING_LATENCY;
+}
+
+static bool is_within(const language_slo *slo, const serving_time *t, const serving_load *l)
+{
+    for (uint32_t i = 0; i < slo->n_limits; i++) {
+        const language_limit *x = &slo->limits[i];
+        double s = serving_quantile(t, l, metric_of(x->metric), x->percentile / 100);
+        if (s * 1e3 > x->limit_ms)
+            return false;
+    }
+    return true;
 }
 
 static language_users users_at(const placing *x, const serving_on *on, int64_t users, int64_t most)
@@ -108,11 +119,14 @@ static language_users users_at(const placing *x, const serving_on *on, int64_t u
                         .itl_low_ms = t.tpot.low * 1e3,
                         .itl_high_ms = t.tpot.high * 1e3,
                         .latency_ms = t.residence_s * 1e3,
+                        .ttft_p99_ms = serving_quantile(&t, &l, SERVING_TTFT, 0.99) * 1e3,
+                        .itl_p99_ms = serving_quantile(&t, &l, SERVING_ITL, 0.99) * 1e3,
+                        .latency_p99_ms = serving_quantile(&t, &l, SERVING_LATENCY, 0.99) * 1e3,
                         .tokens_per_s = t.tokens,
                         .requests_per_s = t.requests,
                         .tokens_per_s_user = t.tokens / (double)users,
                         .has_slo = x->users->slo.present};
-    u.within_slo = u.has_slo && is_within(&x->users->slo, &u);
+    u.within_slo = u.has_slo && is_within(&x->users->slo, &t, &l);
     return u;
 }
 

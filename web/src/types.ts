@@ -2998,25 +2998,36 @@ export interface LanguageUsers {
     itl_high_ms: number;
     /** Expected time of a whole request. [ms] */
     latency_ms: number;
+    /** Predicted 99th percentile of the time to the first token. [ms] */
+    ttft_p99_ms: number;
+    /** Predicted 99th percentile of a request's mean time between tokens. [ms] */
+    itl_p99_ms: number;
+    /** Predicted 99th percentile of the time of a request. [ms] */
+    latency_p99_ms: number;
     /** Tokens generated per second, of all users. [1/s] */
     tokens_per_second: number;
     /** The same of one user. [1/s] */
     tokens_per_second_user: number;
     /** Requests that end per second. [1/s] */
     requests_per_second: number;
-    /** Whether expected times are within the objectives. */
+    /** Whether the predicted percentiles are within the objectives. */
     within_slo?: boolean;
 }
 
 export interface LanguageSlo {
     /** The objectives as given. */
     text: string;
-    /** Limit of the time to the first token. [ms] */
-    ttft_ms?: number;
-    /** Limit of the time between tokens. [ms] */
-    itl_ms?: number;
-    /** Limit of the time of a request. [ms] */
-    latency_ms?: number;
+    /** Their limits, each of a percentile. */
+    limits: LanguageLimit[];
+}
+
+export interface LanguageLimit {
+    /** latency, ttft or itl. */
+    metric: string;
+    /** Percentile over requests: 99. */
+    percentile: number;
+    /** Its limit. [ms] */
+    limit_ms: number;
 }
 
 export interface LanguageSweep {

@@ -388,6 +388,39 @@ static void requests_beyond_the_memory_wait(void **state)
     arena_free(x.a);
 }
 
+/* Percentiles: one user alone sees no variation; waiting is exponential; the median gap is near the mean; the higher the
+ * percentile and the load, the longer. */
+static void percentiles_follow_the_load(void **state)
+{
+    server x;
+    (void)state;
+    start_server(&x);
+    const serving_load alone = {1024, 512, 1, 0}, many = {1024, 512, 32, 0},
+                       full = {1024, 512, 48, 16};
+    serving_time t = serving_predict(&x.on, &alone);
+    for (int m = SERVING_LATENCY; m <= SERVING_ITL; m++)
+        assert_true(fabs(serving_quantile(&t, &alone, (serving_metric)m, 0.99) /
+                             serving_quantile(&t, &alone, (serving_metric)m, 0.5) -
+                         1) < 1e-9);
+    assert_true(fabs(serving_quantile(&t, &alone, SERVING_TTFT, 0.99) / t.ttft.expected - 1) <
+                1e-9);
+    assert_true(fabs(serving_quantile(&t, &alone, SERVING_ITL, 0.5) / t.tpot.expected - 1) < 1e-9);
+    t = serving_predict(&x.on, &many);
+    double wait = t.ttft.expected - t.prefill_s;
+    double p99 = serving_quantile(&t, &many, SERVING_TTFT, 0.99);
+    assert_true(fabs((p99 - t.prefill_s) / (wait * log(100)) - 1) < 0.01);
+    double median = serving_quantile(&t, &many, SERVING_ITL, 0.5);
+    assert_true(fabs(median / t.tpot.expected - 1) < 0.02);
+    assert_true(serving_quantile(&t, &many, SERVING_ITL, 0.99) > median);
+    assert_true(serving_quantile(&t, &many, SERVING_LATENCY, 0.99) > t.residence_s);
+    assert_true(serving_quantile(&t, &many, SERVING_LATENCY, 0.99) <
+                p99 + 512 * 1.5 * t.tpot.expected);
+    t = serving_predict(&x.on, &full);
+    assert_true(serving_quantile(&t, &full, SERVING_TTFT, 0.99) > t.ttft.expected &&
+                serving_quantile(&t, &full, SERVING_TTFT, 0.01) < t.ttft.expected);
+    arena_free(x.a);
+}
+
 /* Kernels of other types and devices: the interval is wider than that of measured ones. */
 static void unmeasured_devices_have_wider_intervals(void **state)
 {
@@ -449,6 +482,7 @@ int run_test_kernel(void)
         cmocka_unit_test(serving_follows_the_load),
         cmocka_unit_test(pooled_kernels_are_near_measured_ones),
         cmocka_unit_test(requests_beyond_the_memory_wait),
+        cmocka_unit_test(percentiles_follow_the_load),
         cmocka_unit_test(unmeasured_devices_have_wider_intervals),
         cmocka_unit_test(too_many_products_keep_their_cost),
         cmocka_unit_test(serving_rows_are_checked),

@@ -278,7 +278,8 @@ static language_result *some_language(arena *a, const char *name)
     language_sweep_asked sweep = {STR("batch=1,2"), STR("t4"), &settings};
     assay_error err = {0};
     language_result *r = ARENA_NEW(a, language_result);
-    users.slo = (language_slo){.present = true, .text = STR("itl:9ms"), .itl_ms = 9};
+    users.slo = (language_slo){
+        .present = true, .text = STR("itl:9ms"), .limits = {{"itl", 99, 9}}, .n_limits = 1};
     if (language_run(&settings, a, r, &err) != ASSAY_OK ||
         language_sweep_over(&sweep, &users, a, r, &err) != ASSAY_OK ||
         language_on_devices(STR("t4,l4"), &settings, &users, a, r, &err) != ASSAY_OK)
