@@ -93,6 +93,21 @@ assay_status foreign_done(foreign *f, assay_status status, ir_model **out)
     return ASSAY_OK;
 }
 
+assay_status foreign_done_beside(foreign *f, source *bin, assay_status status, ir_model **out,
+                                 assay_error *err)
+{
+    source *src = f->src;
+    if (status == ASSAY_OK && bin) {
+        f->m->file_size_bytes = sat_add(source_size(src), source_size(bin));
+        f->src = bin;
+    }
+    f->err = err;
+    status = foreign_done(f, status, out);
+    if (bin)
+        source_close(status == ASSAY_OK ? src : bin);
+    return status;
+}
+
 /* A few lines of text in place of the file, in a repository whose large files were not fetched. */
 static assay_status is_lfs_pointer(source *s, bool *is, assay_error *err)
 {
@@ -195,6 +210,21 @@ ir_id foreign_slice(foreign *f, str name, const ir_tensor *as, uint64_t offset, 
     t->offset = offset;
     t->length = length;
     return own_constant(f, name, t, 0);
+}
+
+ir_id foreign_slice_own(foreign *f, str name, const ir_tensor *as, uint64_t offset, uint64_t length,
+                        ir_tensor **own)
+{
+    *own = NULL;
+    ir_id id = foreign_slice(f, name, as, offset, length);
+    if (id == IR_NONE)
+        return id;
+    ir_value *v = ir_value_at(f->m, id);
+    *own = arena_copy(f->m->arena, v->constant, sizeof **own);
+    if (!*own)
+        return IR_NONE;
+    v->constant = *own;
+    return id;
 }
 
 typedef struct splat {

@@ -44,6 +44,10 @@ assay_status foreign_new(foreign *f, const char *format, source *src, size_t lim
                          assay_error *err);
 /* Ends the reading: frees scratch and gives the model, or frees both if status or the memory failed. */
 assay_status foreign_done(foreign *f, assay_status status, ir_model **out);
+/* The same for a format whose constants are in a second file (NULL: it is missing), which the model keeps instead of the
+ * first. Errors go to `err` from here on. */
+assay_status foreign_done_beside(foreign *f, source *bin, assay_status status, ir_model **out,
+                                 assay_error *err);
 
 /* Opens a file that belongs to the model. *out is NULL if there is no such file, it is not a regular one, or it is a Git
  * LFS pointer, which is noted. A file that is there and cannot be opened is an error: without it the result would be
@@ -66,6 +70,9 @@ bool foreign_output(foreign *f, ir_id id);
 void foreign_count(foreign *f, uint64_t elements, uint64_t bytes);
 /* A constant of `length` bytes at `offset` of the file. */
 ir_id foreign_slice(foreign *f, str name, const ir_tensor *as, uint64_t offset, uint64_t length);
+/* The same with a tensor that the caller may change; *own is NULL with IR_NONE. */
+ir_id foreign_slice_own(foreign *f, str name, const ir_tensor *as, uint64_t offset, uint64_t length,
+                        ir_tensor **own);
 /* Makes a tensor whose elements are all the same (`item`, copied): in memory where it is small, else made when it is read.
  * The reader must be wrapped (ir/made.h). False: out of memory. */
 bool foreign_splat(foreign *f, ir_tensor *t, const void *item);

@@ -113,25 +113,6 @@ static void quantise_signed(const float *x, uint8_t *scale, int middle, uint8_t 
         q[i] = (uint8_t)bounded(x[i] * by + (float)middle, 0, 2 * middle - 1);
 }
 
-static void encode_q4_0(const float *x, size_t n, uint8_t *out)
-{
-    uint8_t q[SMALL];
-    for (size_t b = 0; b < n / SMALL; b++, x += SMALL, out += 18) {
-        quantise_signed(x, out, 8, q);
-        put_nibbles(out + 2, q, SMALL / 2);
-    }
-}
-
-static void encode_q5_0(const float *x, size_t n, uint8_t *out)
-{
-    uint8_t q[SMALL];
-    for (size_t b = 0; b < n / SMALL; b++, x += SMALL, out += 22) {
-        quantise_signed(x, out, 16, q);
-        put_fifth(out + 2, q);
-        put_nibbles(out + 6, q, SMALL / 2);
-    }
-}
-
 static void quantise_spanned(const float *x, uint8_t *scales, int most, uint8_t *q)
 {
     float low, high;
@@ -142,23 +123,40 @@ static void quantise_spanned(const float *x, uint8_t *scales, int most, uint8_t 
         q[i] = (uint8_t)bounded((x[i] - from) * by, 0, most);
 }
 
-static void encode_q4_1(const float *x, size_t n, uint8_t *out)
+/* Blocks of 32: scales, the fifth bits if there are any, nibbles. */
+static void encode_small(const float *x, size_t n, uint8_t *out, bool spanned, bool five)
 {
     uint8_t q[SMALL];
-    for (size_t b = 0; b < n / SMALL; b++, x += SMALL, out += 20) {
-        quantise_spanned(x, out, 15, q);
-        put_nibbles(out + 4, q, SMALL / 2);
+    const int head = spanned ? 4 : 2, fifth = five ? 4 : 0;
+    for (size_t b = 0; b < n / SMALL; b++, x += SMALL, out += head + fifth + SMALL / 2) {
+        if (spanned)
+            quantise_spanned(x, out, five ? 31 : 15, q);
+        else
+            quantise_signed(x, out, five ? 16 : 8, q);
+        if (five)
+            put_fifth(out + head, q);
+        put_nibbles(out + head + fifth, q, SMALL / 2);
     }
+}
+
+static void encode_q4_0(const float *x, size_t n, uint8_t *out)
+{
+    encode_small(x, n, out, false, false);
+}
+
+static void encode_q5_0(const float *x, size_t n, uint8_t *out)
+{
+    encode_small(x, n, out, false, true);
+}
+
+static void encode_q4_1(const float *x, size_t n, uint8_t *out)
+{
+    encode_small(x, n, out, true, false);
 }
 
 static void encode_q5_1(const float *x, size_t n, uint8_t *out)
 {
-    uint8_t q[SMALL];
-    for (size_t b = 0; b < n / SMALL; b++, x += SMALL, out += 24) {
-        quantise_spanned(x, out, 31, q);
-        put_fifth(out + 4, q);
-        put_nibbles(out + 8, q, SMALL / 2);
-    }
+    encode_small(x, n, out, true, true);
 }
 
 /* Twice the numbers that the four bits of E2M1 stand for. */

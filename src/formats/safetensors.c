@@ -270,13 +270,5 @@ const weight_reader safetensors_reader = {"safetensors", read_source};
 assay_status safetensors_read_bytes(const void *p, uint64_t n, arena *a, weight_set **out,
                                     assay_error *err)
 {
-    assay_error own = {0}; /* scanning needs one to write into */
-    source *src = NULL;
-    err = err ? err : &own;
-    *out = weight_set_new(a, "safetensors", 512);
-    TRY_MEMORY(*out, err);
-    TRY(source_memory(p, n, &src, err));
-    assay_status s = read_source(src, "<memory>", STR("<memory>"), *out, err);
-    source_close(src);
-    return s;
+    return weights_read_bytes(&safetensors_reader, p, n, a, out, err);
 }

@@ -47,6 +47,20 @@ assay_status weights_read_file(const weight_reader *r, const char *path, arena *
     return *out ? read_path(r, path, last_part(path), *out, err) : err_no_memory(err);
 }
 
+assay_status weights_read_bytes(const weight_reader *r, const void *p, uint64_t n, arena *a,
+                                weight_set **out, assay_error *err)
+{
+    assay_error own;
+    source *src = NULL;
+    err = error_or(err, &own);
+    *out = weight_set_new(a, r->format, TENSORS_EXPECTED);
+    TRY_MEMORY(*out, err);
+    TRY(source_memory(p, n, &src, err));
+    assay_status s = r->read(src, "<memory>", STR("<memory>"), *out, err);
+    source_close(src);
+    return s;
+}
+
 static assay_status read_files(const weight_reader *r, const char *folder, const str *names,
                                uint32_t n, arena *a, weight_set **out, assay_error *err)
 {

@@ -19,6 +19,9 @@ typedef struct weight_reader {
 /* One file. *out lives in the arena, as it does below. */
 assay_status weights_read_file(const weight_reader *r, const char *path, arena *a, weight_set **out,
                                assay_error *err);
+/* The same of bytes in memory. */
+assay_status weights_read_bytes(const weight_reader *r, const void *p, uint64_t n, arena *a,
+                                weight_set **out, assay_error *err);
 /* A set by its index, whose tensors must be where it says. */
 assay_status weights_read_index(const weight_reader *r, const char *path, arena *a,
                                 weight_set **out, assay_error *err);

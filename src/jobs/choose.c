@@ -59,16 +59,6 @@ static bool within_budget(const chooser *x, const profile *p, const mapping_row 
 
 /* ---- one model ---- */
 
-static const mapping_row *row_on(const profile_mapping *m, uint32_t hardware)
-{
-    const char *precision = m->hardware[hardware].cheapest;
-    for (uint32_t i = 0; i < m->n_rows; i++)
-        if (m->rows[i].hardware == hardware &&
-            (!precision || strcmp(m->rows[i].precision, precision) == 0))
-            return &m->rows[i];
-    return NULL;
-}
-
 static const char *kept(chooser *x, str s)
 {
     return str_copy(x->out->arena, s).p;
@@ -77,7 +67,8 @@ static const char *kept(chooser *x, str s)
 static bool add_choice(chooser *x, const zoo_row *row, const zoo_accuracy *a, const profile *p,
                        uint32_t hardware)
 {
-    const mapping_row *r = row_on(p->mapping, hardware);
+    const mapping_row *r = mapping_row_on(p->mapping, hardware,
+                                          p->mapping->hardware[hardware].cheapest, false);
     const mapping_hardware *h = &p->mapping->hardware[hardware];
     if (!r)
         return true;

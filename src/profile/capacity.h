@@ -33,6 +33,11 @@ typedef struct capacity_plan {
     uint64_t machines_low, machines_high; /* 80 % interval */
     double ttft_ms, itl_ms, tokens_per_s; /* tokens that one machine generates */
 } capacity_plan;
+#define CAPACITY_PLAN_UNKNOWN                                                                      \
+    .why = {"", 0}, .machines = FIELD_UNKNOWN, .machines_low = FIELD_UNKNOWN,                      \
+    .machines_high = FIELD_UNKNOWN, .per_machine = NAN, .utilization = NAN, .mean_ms = NAN,        \
+    .forming_ms = NAN, .waiting_ms = NAN, .service_ms = NAN, .quantile_ms = NAN, .in_flight = NAN, \
+    .ttft_ms = NAN, .itl_ms = NAN, .tokens_per_s = NAN
 
 typedef struct capacity {
     str conclusion; /* one or two sentences: result_conclude() */

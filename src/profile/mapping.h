@@ -104,4 +104,9 @@ typedef struct profile_mapping {
     str price_basis;        /* of all prices: "list prices of D to D"; empty: there are none */
 } profile_mapping;
 
+/* The first row of a device at a precision (NULL: any), or with `best` the one with the most throughput that fits. NULL:
+ * there is none. */
+const mapping_row *mapping_row_on(const profile_mapping *m, uint32_t device, const char *precision,
+                                  bool best);
+
 #endif

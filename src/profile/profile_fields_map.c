@@ -225,3 +225,16 @@ static bool finish_mapping(field_reader *r, void *base)
     return true;
 }
 const fields mapping_fields = FIELDS(profile_mapping, mapping_rows, .finish = finish_mapping);
+
+const mapping_row *mapping_row_on(const profile_mapping *m, uint32_t device, const char *precision,
+                                  bool best)
+{
+    const mapping_row *found = NULL;
+    for (uint32_t i = 0; i < m->n_rows && (best || !found); i++) {
+        const mapping_row *r = &m->rows[i];
+        bool is_of = r->hardware == device && (!precision || strcmp(r->precision, precision) == 0);
+        if (is_of && (!found || (r->fits && r->throughput > found->throughput)))
+            found = r;
+    }
+    return found;
+}

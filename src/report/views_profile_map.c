@@ -105,29 +105,12 @@ static const view_line_row place_lines[] = {
 
 /* ---- many devices: a line each ---- */
 
-/* The first row of a device at a precision (NULL: any), or the one with most throughput that fits. */
-static const mapping_row *row_of(const profile_mapping *m, uint32_t device, const char *precision,
-                                 bool best)
-{
-    const mapping_row *found = NULL;
-    for (uint32_t i = 0; i < m->n_rows; i++) {
-        const mapping_row *r = &m->rows[i];
-        if (r->hardware != device || (precision && strcmp(r->precision, precision) != 0))
-            continue;
-        if (!found || (best && r->fits && r->throughput > found->throughput))
-            found = r;
-        if (!best)
-            break;
-    }
-    return found;
-}
-
 static uint32_t order_first(const view *v, const field_value *rows, uint32_t *index)
 {
     const profile_mapping *m = mapping_of(v);
     uint32_t n = 0;
     for (uint32_t i = 0; i < m->n_hardware && n < rows->n; i++) {
-        const mapping_row *first = row_of(m, i, m->hardware[i].cheapest, false);
+        const mapping_row *first = mapping_row_on(m, i, m->hardware[i].cheapest, false);
         if (first)
             index[n++] = (uint32_t)(first - m->rows);
     }
@@ -139,8 +122,8 @@ static void put_best(const view *v, sbuf *b, const field_value *row)
 {
     const profile_mapping *m = mapping_of(v);
     const mapping_row *first = row->at;
-    const mapping_row *best = row_of(m, first->hardware, m->hardware[first->hardware].cheapest,
-                                     true);
+    const mapping_row *best = mapping_row_on(m, first->hardware,
+                                             m->hardware[first->hardware].cheapest, true);
     view_put_number(b, best->throughput, STR("rate"));
     sbuf_printf(b, " at %lld", (long long)best->batch);
 }
@@ -223,7 +206,7 @@ static uint32_t order_layers(const view *v, const field_value *layers, uint32_t 
 /* Of the run of the first row of its device. */
 static void put_layer_share(const view *v, sbuf *b, const field_value *row)
 {
-    const mapping_row *first = row_of(mapping_of(v), hardware_index(v), NULL, false);
+    const mapping_row *first = mapping_row_on(mapping_of(v), hardware_index(v), NULL, false);
     double run = first ? first->latency_ms : 0;
     view_put_number(b, run > 0 ? 100 * ((const mapping_layer *)row->at)->time_ms / run : 0,
                     STR("percent"));
@@ -242,7 +225,7 @@ static const view_table_row layer_table = {
 
 static void build_layers(view *v)
 {
-    const mapping_row *first = row_of(mapping_of(v), hardware_index(v), NULL, false);
+    const mapping_row *first = mapping_row_on(mapping_of(v), hardware_index(v), NULL, false);
     const mapping_hardware *h = v->here.at;
     field_value layers = fields_get(&v->root, "map.layers");
     uint32_t *index = first && layers.n ? ARENA_ARRAY(v->a, uint32_t, layers.n) : NULL;

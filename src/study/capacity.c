@@ -235,16 +235,7 @@ static bool plan_one(const capacity_request *q, const profile_config *c, uint64_
                          .runs = c->n_samples,
                          .most = (1 - q->headroom) * 1000 * (double)servers *
                                  (double)s.machine.batch / mean,
-                         .why = {"", 0},
-                         .machines = FIELD_UNKNOWN,
-                         .per_machine = NAN,
-                         .utilization = NAN,
-                         .mean_ms = NAN,
-                         .forming_ms = NAN,
-                         .waiting_ms = NAN,
-                         .service_ms = NAN,
-                         .quantile_ms = NAN,
-                         .in_flight = NAN};
+                         CAPACITY_PLAN_UNKNOWN};
     uint64_t machines = least_machines(&s, p->most);
     if (machines)
         fill_plan(p, machines, &s);

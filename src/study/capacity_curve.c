@@ -86,16 +86,7 @@ void capacity_plan_curve(const capacity_request *q, const load_result *r, arena 
                          .runs = r->requests,
                          .by_curve = true,
                          .most = most,
-                         .why = {"", 0},
-                         .machines = FIELD_UNKNOWN,
-                         .per_machine = NAN,
-                         .utilization = NAN,
-                         .mean_ms = NAN,
-                         .forming_ms = NAN,
-                         .waiting_ms = NAN,
-                         .service_ms = NAN,
-                         .quantile_ms = NAN,
-                         .in_flight = NAN};
+                         CAPACITY_PLAN_UNKNOWN};
     if (rate > 0 && machines < MACHINES_MAX)
         fill_plan(q, r, machines, saturation, p);
     else if (!last)

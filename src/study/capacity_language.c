@@ -67,22 +67,7 @@ static capacity_plan plan_device(const capacity_language_request *q, const langu
                        .precision = str_copy(a, str_of(o->weight_dtype)),
                        .predicted = true,
                        .imprecise = d->imprecise,
-                       .why = {"", 0},
-                       .machines = FIELD_UNKNOWN,
-                       .machines_low = FIELD_UNKNOWN,
-                       .machines_high = FIELD_UNKNOWN,
-                       .most = 0,
-                       .per_machine = NAN,
-                       .utilization = NAN,
-                       .mean_ms = NAN,
-                       .forming_ms = NAN,
-                       .waiting_ms = NAN,
-                       .service_ms = NAN,
-                       .quantile_ms = NAN,
-                       .in_flight = NAN,
-                       .ttft_ms = NAN,
-                       .itl_ms = NAN,
-                       .tokens_per_s = NAN};
+                       CAPACITY_PLAN_UNKNOWN};
     if (d->has_best)
         fill_plan(q, o, d, &p);
     if (!p.feasible)

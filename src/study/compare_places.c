@@ -2,22 +2,6 @@
 #include "profile/mapping.h"
 #include "study/compare.h"
 
-/* The first row of a device at its fastest precision that fits (of any, where none does), or with `best` the one with
- * the most samples per second. */
-static const mapping_row *row_on(const profile_mapping *m, uint32_t device, bool best)
-{
-    const char *precision = m->hardware[device].cheapest;
-    const mapping_row *found = NULL;
-    for (uint32_t i = 0; i < m->n_rows; i++) {
-        const mapping_row *r = &m->rows[i];
-        if (r->hardware != device || (precision && strcmp(r->precision, precision) != 0))
-            continue;
-        if (!found || (best && r->fits && r->throughput > found->throughput))
-            found = r;
-    }
-    return found;
-}
-
 static comparison_place place_of(const comparison_model *model, const mapping_hardware *h,
                                  const mapping_row *first, const mapping_row *best)
 {
@@ -76,9 +60,10 @@ bool compare_place(const profile *const *profiles, arena *a, comparison *out)
     for (uint32_t i = 0; list && i < out->n_models; i++) {
         const profile_mapping *m = profiles[i]->mapping;
         for (uint32_t d = 0; m && d < m->n_hardware; d++) {
-            const mapping_row *first = row_on(m, d, false);
+            const mapping_row *first = mapping_row_on(m, d, m->hardware[d].cheapest, false);
             if (first)
-                list[n++] = place_of(&out->models[i], &m->hardware[d], first, row_on(m, d, true));
+                list[n++] = place_of(&out->models[i], &m->hardware[d], first,
+                                     mapping_row_on(m, d, m->hardware[d].cheapest, true));
         }
     }
     mark_ties(list, n);

@@ -246,7 +246,8 @@ static int joined_parts(aten_call *c, ir_id *parts)
     return n;
 }
 
-bool aten_cat(aten_call *c)
+/* Along an axis, or a new one. */
+static bool join_parts(aten_call *c, bool stacked)
 {
     ir_id *parts = ARENA_ARRAY(c->t->a, ir_id, JOINED);
     int n = parts ? joined_parts(c, parts) : -1;
@@ -254,23 +255,21 @@ bool aten_cat(aten_call *c)
     int64_t axis = aten_int(c, 1, 0);
     if (n < 1 || rank < 0)
         return false;
-    const ir_attr_spec attrs[] = {IR_SPEC_INT("axis", axis < 0 ? axis + rank : axis), LAYER_END};
+    axis += axis < 0 ? rank + stacked : 0;
+    for (int i = 0; stacked && i < n; i++)
+        parts[i] = aten_step2(c, "Unsqueeze", parts[i], axes_input(c, &axis, 1));
+    const ir_attr_spec attrs[] = {IR_SPEC_INT("axis", axis), LAYER_END};
     return aten_node(c, "Concat", parts, (uint32_t)n, attrs);
+}
+
+bool aten_cat(aten_call *c)
+{
+    return join_parts(c, false);
 }
 
 bool aten_stack(aten_call *c)
 {
-    ir_id *parts = ARENA_ARRAY(c->t->a, ir_id, JOINED);
-    int n = parts ? joined_parts(c, parts) : -1;
-    int rank = n > 0 ? aten_rank_of(c->t, parts[0]) : -1;
-    int64_t axis = aten_int(c, 1, 0);
-    if (n < 1 || rank < 0)
-        return false;
-    axis += axis < 0 ? rank + 1 : 0;
-    for (int i = 0; i < n; i++)
-        parts[i] = aten_step2(c, "Unsqueeze", parts[i], axes_input(c, &axis, 1));
-    const ir_attr_spec attrs[] = {IR_SPEC_INT("axis", axis), LAYER_END};
-    return aten_node(c, "Concat", parts, (uint32_t)n, attrs);
+    return join_parts(c, true);
 }
 
 /* ---- parts ---- */

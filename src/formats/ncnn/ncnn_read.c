@@ -405,13 +405,5 @@ assay_status ncnn_read(source *src, const char *path, size_t limit, ir_model **o
         status = nc_open_bin(&r, path);
     if (status == ASSAY_OK)
         status = read_model(&r);
-    if (status == ASSAY_OK && r.bin) {
-        r.f.m->file_size_bytes = sat_add(source_size(src), source_size(r.bin));
-        r.f.src = r.bin;
-    }
-    r.f.err = err;
-    status = foreign_done(&r.f, status, out);
-    if (r.bin)
-        source_close(status == ASSAY_OK ? src : r.bin);
-    return status;
+    return foreign_done_beside(&r.f, r.bin, status, out, err);
 }

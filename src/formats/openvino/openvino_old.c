@@ -176,22 +176,34 @@ bool ov_old_power(ov_op *o)
     return layer_node_of(&o->l, NULL, ops[last], in, 2, NULL, 1) != IR_NONE;
 }
 
-/* x * weights + biases by channel. */
-bool ov_old_scale(ov_op *o)
+/* A blob with a value per channel, for a product with the first input; IR_NONE: it does not fit. */
+static ir_id channel_values(ov_op *o, const char *blob)
 {
-    uint64_t n = ov_blob_elements(o, "weights");
+    uint64_t n = ov_blob_elements(o, blob);
     const ov_port *x = ov_in(o, 0);
     int64_t dims[IR_MAX_RANK];
     if (!x || x->rank < 2 || n == 0 || n > INT32_MAX)
-        return false;
+        return IR_NONE;
     for (int d = 0; d < x->rank - 1; d++)
         dims[d] = d ? 1 : (int64_t)n;
-    ir_id in[] = {o->l.in[0], ov_blob_value(o, "weights", x->rank - 1, dims)};
-    bool shifted = ov_blob_elements(o, "biases") == n;
-    if (!shifted)
-        return in[1] != IR_NONE && layer_node_of(&o->l, NULL, "Mul", in, 2, NULL, 1) != IR_NONE;
-    ir_id sum[] = {layer_step(&o->l, "Mul", in, 2, NULL),
-                   ov_blob_value(o, "biases", x->rank - 1, dims)};
+    return ov_blob_value(o, blob, x->rank - 1, dims);
+}
+
+static bool by_channel(ov_op *o, const char *op)
+{
+    ir_id in[] = {o->l.in[0], channel_values(o, "weights")};
+    return in[1] != IR_NONE && layer_node_of(&o->l, NULL, op, in, 2, NULL, 1) != IR_NONE;
+}
+
+/* x * weights + biases by channel. */
+bool ov_old_scale(ov_op *o)
+{
+    if (ov_blob_elements(o, "biases") != ov_blob_elements(o, "weights"))
+        return by_channel(o, "Mul");
+    ir_id in[] = {o->l.in[0], channel_values(o, "weights")};
+    if (in[1] == IR_NONE)
+        return false;
+    ir_id sum[] = {layer_step(&o->l, "Mul", in, 2, NULL), channel_values(o, "biases")};
     return sum[1] != IR_NONE && layer_node_of(&o->l, NULL, "Add", sum, 2, NULL, 1) != IR_NONE;
 }
 
@@ -219,15 +231,7 @@ bool ov_old_clamp(ov_op *o)
 
 bool ov_old_prelu(ov_op *o)
 {
-    uint64_t n = ov_blob_elements(o, "weights");
-    const ov_port *x = ov_in(o, 0);
-    int64_t dims[IR_MAX_RANK];
-    if (!x || x->rank < 2 || n == 0 || n > INT32_MAX)
-        return false;
-    for (int d = 0; d < x->rank - 1; d++)
-        dims[d] = d ? 1 : (int64_t)n;
-    ir_id in[] = {o->l.in[0], ov_blob_value(o, "weights", x->rank - 1, dims)};
-    return in[1] != IR_NONE && layer_node_of(&o->l, NULL, "PRelu", in, 2, NULL, 1) != IR_NONE;
+    return by_channel(o, "PRelu");
 }
 
 bool ov_old_split(ov_op *o)

@@ -18,14 +18,10 @@ static assay_status outside_bin(ov_reader *r, str name)
 /* `as` has the sizes; the data is a slice of the .bin, where it is there and has that many bytes. */
 static ir_id constant_of(ov_reader *r, str name, ir_tensor *as, uint64_t offset, uint64_t size)
 {
-    ir_id id = as ? foreign_slice(&r->f, name, as, offset, size) : IR_NONE;
+    ir_tensor *own;
+    ir_id id = as ? foreign_slice_own(&r->f, name, as, offset, size, &own) : IR_NONE;
     if (id == IR_NONE)
         return id;
-    ir_value *v = ir_value_at(r->f.m, id);
-    ir_tensor *own = arena_copy(r->f.m->arena, v->constant, sizeof *own);
-    if (!own)
-        return IR_NONE;
-    v->constant = own;
     if (own->dtype == IR_STRING)
         own->size_bytes = size;
     if (!r->bin || own->size_bytes != size)
@@ -451,13 +447,5 @@ assay_status openvino_read(source *src, const char *path, size_t limit, ir_model
         status = open_bin(&r, path);
     if (status == ASSAY_OK)
         status = read_model(&r);
-    if (status == ASSAY_OK && r.bin) {
-        r.f.m->file_size_bytes = sat_add(source_size(src), source_size(r.bin));
-        r.f.src = r.bin;
-    }
-    r.f.err = err;
-    status = foreign_done(&r.f, status, out);
-    if (r.bin)
-        source_close(status == ASSAY_OK ? src : r.bin);
-    return status;
+    return foreign_done_beside(&r.f, r.bin, status, out, err);
 }

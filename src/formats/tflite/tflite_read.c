@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "formats/foreign_layer.h"
 #include "formats/tflite/tflite_impl.h"
 
 enum { M_VERSION, M_CODES, M_SUBGRAPHS, M_DESCRIPTION, M_BUFFERS, M_METADATA = 6, M_SIGNATURES };
@@ -88,18 +89,7 @@ ir_id tfl_node(tfl_op *o, const char *domain, const char *op, const ir_id *in, u
 
 ir_id tfl_step(tfl_op *o, const char *op, const ir_id *in, uint32_t n_in, ir_attr_spec *attrs)
 {
-    ir_id out = foreign_inner(o->f, o->name, op);
-    if (out == IR_NONE)
-        return IR_NONE;
-    foreign_add(o->f, &(foreign_node){.op = op,
-                                      .name = ir_value_at(o->f->m, out)->name,
-                                      .in = in,
-                                      .n_in = n_in,
-                                      .out = &out,
-                                      .n_out = 1,
-                                      .attrs = attrs,
-                                      .n_attrs = ir_attr_specs(attrs)});
-    return out;
+    return layer_step(&(foreign_layer){.f = o->f, .name = o->name}, op, in, n_in, attrs);
 }
 
 /* ---- operators ---- */

@@ -199,14 +199,11 @@ static ir_id make_constant(tfl_reader *r, const tfl_tensor *t)
         flat_fail(r->flat, t->offset, "a tensor is too large");
         return IR_NONE;
     }
-    ir_id id = foreign_slice(&r->f, t->name, x, t->offset, t->length);
+    ir_tensor *own;
+    ir_id id = foreign_slice_own(&r->f, t->name, x, t->offset, t->length, &own);
     if (id == IR_NONE)
         return id;
     ir_value *v = ir_value_at(r->f.m, id);
-    ir_tensor *own = arena_copy(r->f.m->arena, v->constant, sizeof *own);
-    if (!own)
-        return IR_NONE;
-    v->constant = own;
     v->quant = t->quant;
     if (data)
         check_size(r, t, own);

@@ -176,15 +176,7 @@ const weight_reader torch_reader = {"pytorch", read_source};
 assay_status torch_read_bytes(const void *p, uint64_t n, arena *a, weight_set **out,
                               assay_error *err)
 {
-    assay_error own = {0};
-    source *src = NULL;
-    err = err ? err : &own;
-    *out = weight_set_new(a, "pytorch", 512);
-    TRY_MEMORY(*out, err);
-    TRY(source_memory(p, n, &src, err));
-    assay_status s = read_source(src, "<memory>", STR("<memory>"), *out, err);
-    source_close(src);
-    return s;
+    return weights_read_bytes(&torch_reader, p, n, a, out, err);
 }
 
 assay_status torch_read_within(source *src, uint64_t at, uint64_t size, uint32_t file,
