@@ -100,7 +100,8 @@ ASSAY_API assay_status assay_sweep_cancel(const assay_result *plan, const char *
 /* ---- results --------------------------------------------------------------------------------- */
 
 /* The state of every task, from the history and, unless `on` is NULL, from a scheduler: kind "sweep_status", with the keys
- * "total", "done", "running", "waiting", "missing", "expected_end" and "tasks". */
+ * "total", "done", "running", "waiting", "missing", "expected_end" and "tasks". The plan must stay valid until it is
+ * freed. */
 ASSAY_API assay_status assay_sweep_status(const assay_result *plan, assay_store *store,
                                           const char *on, assay_result **out, assay_error *err);
 /* The numbers of the tasks without a record, as "0-3,7"; "" if there are none. Free it with assay_free(). */

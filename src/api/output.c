@@ -22,6 +22,13 @@ assay_status assay_output_open(const char *path, assay_output **out, assay_error
     return s;
 }
 
+assay_status assay_output_write(assay_output *output, const void *p, size_t n, assay_error *err)
+{
+    api_begin(err);
+    TRY(file_out_write(output->file, p, n, err));
+    return file_out_flush(output->file, err);
+}
+
 assay_status assay_output_commit(assay_output *output, const void *p, size_t n, assay_error *err)
 {
     api_begin(err);

@@ -85,8 +85,8 @@ assay_status err_fail_errno(assay_error *err, assay_status code, int error, cons
 assay_status err_no_memory(assay_error *err)
 {
     if (memory_lacked() && memory_lack() != ENOMEM)
-        return err_fail_errno(err, ASSAY_ERR_SYSTEM, memory_lack(), "a file cannot be read: %s",
-                              strerror(memory_lack()));
+        return err_fail_errno(err, ASSAY_ERR_SYSTEM, memory_lack(), "%s: cannot read: %s",
+                              memory_lack_file(), strerror(memory_lack()));
     return err_fail_errno(err, ASSAY_ERR_SYSTEM, ENOMEM, "%s",
                           memory_lacked() ? "out of memory"
                                           : "out of memory, or a limit of memory was reached: "

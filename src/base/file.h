@@ -63,6 +63,8 @@ assay_status file_out_open(const char *path, file_out **out, assay_error *err);
 assay_status file_out_write(file_out *f, const void *p, size_t n, assay_error *err);
 /* Seeks forward leaving a hole (sparse), for external data. */
 assay_status file_out_hole(file_out *f, uint64_t n, assay_error *err);
+/* Hands what was written to the system. */
+assay_status file_out_flush(file_out *f, assay_error *err);
 assay_status file_out_commit(file_out *f, assay_error *err); /* frees f in any case */
 /* Adds to the end of a file, which is made if it does not exist. */
 assay_status file_append(const char *path, const void *p, size_t n, assay_error *err);

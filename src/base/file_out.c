@@ -186,7 +186,7 @@ static assay_status write_all(file_out *f, const char *p, size_t n, assay_error 
     return ASSAY_OK;
 }
 
-static assay_status flush_buffer(file_out *f, assay_error *err)
+assay_status file_out_flush(file_out *f, assay_error *err)
 {
     size_t n = f->n;
     f->n = 0;
@@ -197,7 +197,7 @@ assay_status file_out_write(file_out *f, const void *p, size_t n, assay_error *e
 {
     f->pos += n;
     if (n > BUFFER - f->n)
-        TRY(flush_buffer(f, err));
+        TRY(file_out_flush(f, err));
     if (n > BUFFER)
         return write_all(f, p, n, err);
     if (n)
@@ -219,7 +219,7 @@ assay_status file_out_hole(file_out *f, uint64_t n, assay_error *err)
 {
     if (!f->temporary)
         return write_zeros(f, n, err);
-    TRY(flush_buffer(f, err));
+    TRY(file_out_flush(f, err));
     if (n > INT64_MAX - f->pos || lseek(f->fd, (off_t)n, SEEK_CUR) < 0)
         return err_fail(err, ASSAY_ERR_SYSTEM,
                         "%s: write failed: a hole of %" PRIu64 " bytes is too large", f->shown, n);
@@ -230,7 +230,7 @@ assay_status file_out_hole(file_out *f, uint64_t n, assay_error *err)
 /* A hole at the end has no length until the file is truncated to its size. */
 static assay_status finish(file_out *f, assay_error *err)
 {
-    TRY(flush_buffer(f, err));
+    TRY(file_out_flush(f, err));
     bool failed = f->temporary && ftruncate(f->fd, (off_t)f->pos) != 0;
     failed = close(f->fd) != 0 || failed;
     f->fd = -1;

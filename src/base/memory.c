@@ -2,20 +2,27 @@
 #include "base/memory.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { NAME_BYTES = 256 };
+
 static _Thread_local int lacked; /* errno of the first lack */
+static _Thread_local char lacked_file[NAME_BYTES];
 
 void *memory_note_lack(void)
 {
-    memory_note_unread(ENOMEM);
+    memory_note_unread(ENOMEM, "");
     return NULL;
 }
 
-void memory_note_unread(int error)
+void memory_note_unread(int error, const char *file)
 {
-    lacked = lacked ? lacked : error;
+    if (lacked)
+        return;
+    lacked = error;
+    snprintf(lacked_file, sizeof lacked_file, "%s", file);
 }
 
 void *memory_alloc(size_t n)
@@ -52,7 +59,13 @@ int memory_lack(void)
     return lacked;
 }
 
+const char *memory_lack_file(void)
+{
+    return lacked_file;
+}
+
 void memory_forget_lack(void)
 {
     lacked = 0;
+    lacked_file[0] = '\0';
 }

@@ -19,12 +19,14 @@ void *memory_resize(void *p, size_t n);
 char *memory_strdup(const char *s);
 /* Notes a lack of memory elsewhere. Returns NULL. */
 void *memory_note_lack(void);
-/* Notes a read that failed with this errno. */
-void memory_note_unread(int error);
+/* Notes a read of the file that failed with this errno. */
+void memory_note_unread(int error, const char *file);
 /* Whether there was either since memory_forget_lack(). An error that is reported then is the lack. */
 bool memory_lacked(void);
 /* The errno of the first of them: ENOMEM for memory. 0: there was none. */
 int memory_lack(void);
+/* The file whose read failed; empty: memory was out, or there was no lack. */
+const char *memory_lack_file(void);
 /* When a public function begins. */
 void memory_forget_lack(void);
 

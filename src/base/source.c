@@ -117,7 +117,7 @@ static assay_status read_failed(const source *s, uint64_t offset, int error, ass
 {
     char name[FILE_SHOWN];
     file_shown(s->file->name, name);
-    memory_note_unread(error ? error : EIO);
+    memory_note_unread(error ? error : EIO, name);
     if (error)
         return err_fail_at(err, ASSAY_ERR_SYSTEM, offset, "%s: cannot read: %s", name,
                            strerror(error));

@@ -141,12 +141,15 @@ static int show_alone(const assay_result *v, cli_job *j)
     int code = ASSAY_OK;
     assay_options_set(j->args->options, "color", "false", NULL);
     for (int i = 0; i < j->n_files && !code; i++) {
+        assay_error err;
         code = render(v, j->args, j->files[i].format, &w);
-        if (!code)
-            code = commit(&j->files[i].out, w.text, w.n);
+        if (!code && assay_output_write(j->files[i].out, w.text, w.n, &err) != ASSAY_OK)
+            code = cli_complain(&err);
         assay_free(w.text);
         w = (view){0};
     }
+    if (!code)
+        code = cli_job_commit(j);
     if (code || !j->stdout_format)
         return code;
     assay_options_set(j->args->options, "color",

@@ -262,6 +262,19 @@ int cli_job_keep(cli_job *j)
     return cli_keep(a, j->store, j->profile);
 }
 
+int cli_job_commit(cli_job *j)
+{
+    assay_error err;
+    int code = ASSAY_OK;
+    for (int i = 0; i < j->n_files && !code; i++) {
+        assay_output *out = j->files[i].out;
+        j->files[i].out = NULL;
+        if (out && assay_output_commit(out, NULL, 0, &err) != ASSAY_OK)
+            code = cli_complain(&err);
+    }
+    return code;
+}
+
 int cli_job_write(cli_job *j)
 {
     assay_error err;
@@ -272,19 +285,20 @@ int cli_job_write(cli_job *j)
     for (int i = 0; i < j->n_files; i++) {
         if (j->failed && j->files[i].replaces) {
             fprintf(stderr, "assay: %s is unchanged: nothing was measured\n", j->files[i].path);
-            continue; /* closing abandons it */
+            assay_output_abandon(j->files[i].out);
+            j->files[i].out = NULL;
+            continue;
         }
         if (assay_result_write(j->profile, j->files[i].format, j->args->options, &text, &n, &err) !=
             ASSAY_OK)
             return cli_complain(&err);
-        assay_output *out = j->files[i].out;
-        j->files[i].out = NULL;
-        assay_status s = assay_output_commit(out, text, n, &err);
+        assay_status s = assay_output_write(j->files[i].out, text, n, &err);
         assay_free(text);
         if (s != ASSAY_OK)
             return cli_complain(&err);
     }
-    return j->failed ? ASSAY_OK : cli_job_keep(j);
+    int code = cli_job_commit(j);
+    return code || j->failed ? code : cli_job_keep(j);
 }
 
 int cli_job_show_and_write(cli_job *j)
@@ -385,10 +399,8 @@ static int write_view(cli_job *j, const shown *what, const char *format, assay_o
                       NULL);
     assay_status s = assay_results_write(what->results, what->n, format, a->options, &text, &n,
                                          &err);
-    if (s != ASSAY_OK)
-        assay_output_abandon(file);
-    else if (file)
-        s = assay_output_commit(file, text, n, &err);
+    if (s == ASSAY_OK && file)
+        s = assay_output_write(file, text, n, &err);
     int code = s != ASSAY_OK ? cli_complain(&err) : file ? ASSAY_OK : cli_print(text, n);
     assay_free(text);
     return code;
@@ -401,12 +413,9 @@ int cli_views(cli_job *j, const assay_result *const *results, size_t n_results)
     cli_describe_screen(j->args);
     if (j->stdout_format)
         code = write_view(j, &what, j->stdout_format, NULL);
-    for (int i = 0; i < j->n_files && !code; i++) {
-        assay_output *file = j->files[i].out;
-        j->files[i].out = NULL;
-        code = write_view(j, &what, j->files[i].format, file);
-    }
-    return code;
+    for (int i = 0; i < j->n_files && !code; i++)
+        code = write_view(j, &what, j->files[i].format, j->files[i].out);
+    return code ? code : cli_job_commit(j);
 }
 
 int cli_view(cli_job *j, const assay_result *result)

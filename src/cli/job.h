@@ -42,6 +42,7 @@ void cli_job_prepare(cli_job *j);
 int cli_job_analyze(cli_job *j); /* 0 also when there is a profile and a complaint: see verdict */
 int cli_job_show(cli_job *j);    /* on stdout, as was requested */
 int cli_job_write(cli_job *j);   /* into the files and the history */
+int cli_job_commit(cli_job *j);  /* replaces the files, once all of them were written */
 /* Both: a result that takes no time is not kept when it could not be shown. A measured one is written first. */
 int cli_job_show_and_write(cli_job *j);
 void cli_job_close(cli_job *j);

@@ -63,12 +63,11 @@ static int write_renderings(cli_job *j, const renderings *r)
     if (j->stdout_format)
         code = cli_print(t->text, t->n);
     t += j->stdout_format != NULL;
-    for (int i = 0; i < j->n_files && !code; i++, t++) {
-        assay_output *out = j->files[i].out;
-        j->files[i].out = NULL;
-        if (assay_output_commit(out, t->text, t->n, &err) != ASSAY_OK)
+    for (int i = 0; i < j->n_files && !code; i++, t++)
+        if (assay_output_write(j->files[i].out, t->text, t->n, &err) != ASSAY_OK)
             code = cli_complain(&err);
-    }
+    if (!code)
+        code = cli_job_commit(j);
     return code || !j->store ? code : keep_text(j, t);
 }
 

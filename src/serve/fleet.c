@@ -7,6 +7,8 @@
 #include "serve/serve.h"
 
 #define PRICES_MAX 65 /* one more than the library takes, which refuses it */
+/* A question reads rows of the whole history: this part of the budget of work, whatever it finds. */
+#define FLEET_SHARE 4
 
 /* ---- a result as a reply ---- */
 
@@ -49,8 +51,14 @@ static assay_status answer(const request *r, assay_store *store, fleet_fn *ask,
                            const assay_fleet_request *q, reply *out, assay_error *err)
 {
     assay_result *result = NULL;
+    const uint64_t bytes = r->s->work.most / FLEET_SHARE;
+    if (!take_work(r, bytes, out))
+        return ASSAY_OK;
     assay_status s = ask(store, q, &result, err);
-    return result ? hand_result(r, result, out, err) : s;
+    if (result)
+        s = hand_result(r, result, out, err);
+    budget_give(&r->s->work, bytes);
+    return s;
 }
 
 static assay_status give_changes(request *r, assay_store *store, reply *out, assay_error *err)
@@ -120,17 +128,30 @@ void serve_cheapest(request *r, reply *out)
 
 bool sweeps_open(server *s, assay_error *err)
 {
-    for (; s->n_sweeps < s->options.n_sweeps; s->n_sweeps++)
-        if (assay_sweep_open(s->options.sweeps[s->n_sweeps], NULL, &s->sweeps[s->n_sweeps], err) !=
-            ASSAY_OK)
+    for (; s->n_sweeps < s->options.n_sweeps; s->n_sweeps++) {
+        const int i = s->n_sweeps;
+        assay_result *plan = NULL;
+        assay_status status = assay_sweep_open(s->options.sweeps[i], NULL, &plan, err);
+        if (status == ASSAY_OK)
+            status = assay_result_write(plan, "json", NULL, &s->sweeps[i], &s->sweep_bytes[i], err);
+        assay_result_free(plan);
+        if (status != ASSAY_OK)
             return false;
+    }
     return true;
+}
+
+/* A result is used by one thread at a time: each request has its own. */
+static assay_status read_plan(const request *r, int i, assay_result **out, assay_error *err)
+{
+    return assay_result_from_json(r->s->sweeps[i], r->s->sweep_bytes[i], r->s->options.sweeps[i],
+                                  "sweep", out, err);
 }
 
 void sweeps_close(server *s)
 {
     while (s->n_sweeps)
-        assay_result_free(s->sweeps[--s->n_sweeps]);
+        assay_free(s->sweeps[--s->n_sweeps]);
 }
 
 /* One sweep of the list: what its tasks are at. */
@@ -138,10 +159,14 @@ static assay_status put_progress(FILE *f, const request *r, int i, assay_store *
                                  assay_error *err)
 {
     static const char *const counts[] = {"total", "done", "noisy", "running", "waiting", "missing"};
-    assay_result *status = NULL;
-    assay_status s = assay_sweep_status(r->s->sweeps[i], store, NULL, &status, err);
-    if (s != ASSAY_OK)
+    assay_result *plan = NULL, *status = NULL;
+    assay_status s = read_plan(r, i, &plan, err);
+    if (s == ASSAY_OK)
+        s = assay_sweep_status(plan, store, NULL, &status, err);
+    if (s != ASSAY_OK) {
+        assay_result_free(plan);
         return s;
+    }
     char *name = json_quoted(assay_result_text(status, "id"));
     fprintf(f, "%s{\"id\": %d, \"name\": %s", i ? ", " : "", i + 1, name ? name : "null");
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
@@ -149,6 +174,7 @@ static assay_status put_progress(FILE *f, const request *r, int i, assay_store *
     fputs("}", f);
     free(name);
     assay_result_free(status);
+    assay_result_free(plan); /* which the status borrows texts of */
     return ASSAY_OK;
 }
 
@@ -181,14 +207,23 @@ void serve_sweeps(request *r, reply *out)
 /* Tasks without a record are part of the answer. */
 static assay_status give_sweep(request *r, assay_store *store, reply *out, assay_error *err)
 {
-    assay_result *report = NULL;
+    assay_result *plan = NULL, *report = NULL;
     if (r->id > r->s->n_sweeps) {
         reply_error(out, MHD_HTTP_NOT_FOUND,
                     "no such sweep. Start the server with --sweep-plan PLAN.");
         return ASSAY_OK;
     }
-    assay_status s = assay_sweep_report(r->s->sweeps[r->id - 1], store, &report, err);
-    return report ? hand_result(r, report, out, err) : s;
+    const uint64_t bytes = r->s->sweep_bytes[r->id - 1];
+    if (!take_work(r, bytes < r->s->work.most ? bytes : r->s->work.most, out))
+        return ASSAY_OK;
+    assay_status s = read_plan(r, (int)r->id - 1, &plan, err);
+    if (s == ASSAY_OK)
+        s = assay_sweep_report(plan, store, &report, err);
+    if (report)
+        s = hand_result(r, report, out, err);
+    assay_result_free(plan);
+    budget_give(&r->s->work, bytes < r->s->work.most ? bytes : r->s->work.most);
+    return s;
 }
 
 void serve_sweep(request *r, reply *out)

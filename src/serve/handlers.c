@@ -76,10 +76,12 @@ static assay_status too_large(reply *out)
     return ASSAY_OK;
 }
 
-/* Room for parsing documents of so many bytes, which the caller gives back. */
-static bool take_work(const request *r, uint64_t bytes)
+bool take_work(const request *r, uint64_t bytes, reply *out)
 {
-    return budget_take(&r->s->work, bytes, SERVE_WORK_WAIT_MS);
+    if (budget_take(&r->s->work, bytes, SERVE_WORK_WAIT_MS))
+        return true;
+    busy(out, working);
+    return false;
 }
 
 /* A whole number of the query, within limits; false with a reply when it is not one. */
@@ -205,8 +207,8 @@ static assay_status give_run_and_view(request *r, assay_store *store, reply *out
         return s;
     if (size > r->s->work.most)
         return too_large(out);
-    if (!take_work(r, size))
-        return busy(out, working);
+    if (!take_work(r, size, out))
+        return ASSAY_OK;
     s = assay_store_document(store, r->id, &text, &n, err);
     if (s == ASSAY_OK) {
         reply_json(out, text, n);
@@ -390,12 +392,12 @@ void serve_profile(request *r, reply *out)
     reply_json(out, text, n);
     if (query_flag(r, "save"))
         with_store(r, out, keep_profile);
-    if (take_work(r, n)) {
+    char *body = out->body;
+    if (take_work(r, n, out)) {
         add_view(r, out);
         budget_give(&r->s->work, n);
     } else {
-        assay_free(out->body);
-        busy(out, working);
+        assay_free(body);
     }
 }
 
@@ -498,8 +500,8 @@ static assay_status give_comparison(request *r, assay_store *store, reply *out, 
         return s == ASSAY_ERR_USAGE ? no_such_run(r, out) : s;
     if (bytes > r->s->work.most)
         return too_large(out);
-    if (!take_work(r, bytes))
-        return busy(out, working);
+    if (!take_work(r, bytes, out))
+        return ASSAY_OK;
     s = compare_records(store, ids, n, out, err);
     budget_give(&r->s->work, bytes);
     return s;

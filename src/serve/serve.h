@@ -193,8 +193,10 @@ struct server {
     int64_t started_s;
     char *page;
     size_t n_page;
-    char *policy;                       /* Content-Security-Policy of the page */
-    assay_result *sweeps[SERVE_SWEEPS]; /* plans (fleet.c) */
+    char *policy; /* Content-Security-Policy of the page */
+    char *sweeps
+        [SERVE_SWEEPS]; /* documents of plans: a request reads its own result from them (fleet.c) */
+    size_t sweep_bytes[SERVE_SWEEPS];
     int n_sweeps;
 };
 
@@ -288,6 +290,9 @@ bool guard_token(const server *s, const char *given);
  * machine or of the file the store is not used again. */
 typedef assay_status store_fn(request *r, assay_store *store, reply *out, assay_error *err);
 void with_store(request *r, reply *out, store_fn *work);
+/* Room for work on so many bytes of documents, which the caller gives back to s->work; false with a reply when there is
+ * none within SERVE_WORK_WAIT_MS. */
+bool take_work(const request *r, uint64_t bytes, reply *out);
 
 handler_fn serve_page, serve_records, serve_record, serve_models, serve_trend, serve_compare,
     serve_add, serve_profile, serve_tags, serve_delete, serve_openapi, serve_metrics, serve_health,

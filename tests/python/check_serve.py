@@ -802,6 +802,12 @@ def check_fleet() -> None:
     view = s.json("/api/v1/sweeps/1?view=1")[1]
     check("view of a sweep", view["document"]["total"] == 4 and "view" in view)
     check("no such sweep", s.ask("GET", "/api/v1/sweeps/2")[0] == 404)
+    paths = ["/api/v1/sweeps/1", "/api/v1/sweeps", "/api/v1/changes", "/api/v1/drift"]
+    alone = {path: s.ask("GET", path) for path in paths}
+    with concurrent.futures.ThreadPoolExecutor(12) as pool:
+        beside = list(pool.map(lambda path: (path, s.ask("GET", path)), paths * 6))
+    others = [path for path, (status, _, body) in beside if (status, body) != alone[path][::2]]
+    check("the same beside others", not others, others)
     for path in (
         "cheapest",
         "cheapest?model=net&price=x",

@@ -345,7 +345,11 @@ static void a_file_that_shrinks_is_an_error(void **state)
         source_close(s);
         /* Noted for what hands a result out. */
         assert_true(memory_lacked());
+        err_clear(&e);
+        err_no_memory(&e);
+        assert_non_null(strstr(e.message, path));
         memory_forget_lack();
+        assert_string_equal(memory_lack_file(), "");
     }
     free(bytes);
 }
