@@ -1,4 +1,4 @@
-"""Small models of OpenVINO, NCNN and TensorFlow, made here, and their outputs by numpy.
+"""Small models of OpenVINO, NCNN, TensorFlow and StableHLO, made here, and their outputs by numpy.
 
 Each builder has a value beside each tensor of the file, which its numpy expression gives; so a case
 is the model and what it must compute. No runtime of these formats is needed.
@@ -656,6 +656,104 @@ def tensorflow_resize(folder: str) -> Case:
     return n.case(folder)
 
 
+# ---- StableHLO ----
+
+STABLEHLO = """
+module @layers {
+  func.func public @main(%arg0: tensor<1x5x4x3xf32>, %arg1: tensor<2x6xf32>, %arg2: tensor<2x6xi32>)
+      -> (tensor<1x9x8x2xf32>, tensor<1x3x2x3xf32>, tensor<2x6xf32>, tensor<2x6xi32>,
+          tensor<2x6xf32>, tensor<2x6xf32>, tensor<2xi1>, tensor<2x2xf32>) {
+    %k = stablehlo.constant dense<"0xKERNEL"> : tensor<3x2x3x2xf32>
+    %0 = stablehlo.convolution(%arg0, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
+        window = {stride = [1, 1], pad = [[1, 1], [1, 1]], lhs_dilate = [2, 2], rhs_dilate = [1, 1]}
+        {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
+        : (tensor<1x5x4x3xf32>, tensor<3x2x3x2xf32>) -> tensor<1x9x8x2xf32>
+    %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %init = stablehlo.broadcast_in_dim %low, dims = [] : (tensor<f32>) -> tensor<f32>
+    %1 = "stablehlo.reduce_window"(%arg0, %init) <{
+        padding = dense<[[0, 0], [1, 1], [1, 0], [0, 0]]> : tensor<4x2xi64>,
+        window_dimensions = array<i64: 1, 3, 3, 1>, window_strides = array<i64: 1, 2, 2, 1>}> ({
+      ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+        %m = stablehlo.maximum %a, %b : tensor<f32>
+        stablehlo.return %m : tensor<f32>
+    }) : (tensor<1x5x4x3xf32>, tensor<f32>) -> tensor<1x3x2x3xf32>
+    %2:2 = "stablehlo.sort"(%arg1, %arg2) <{dimension = 1 : i64, is_stable = true}> ({
+      ^bb0(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<i32>, %d: tensor<i32>):
+        %g = stablehlo.compare GT, %a, %b, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        stablehlo.return %g : tensor<i1>
+    }) : (tensor<2x6xf32>, tensor<2x6xi32>) -> (tensor<2x6xf32>, tensor<2x6xi32>)
+    %3 = stablehlo.cbrt %arg1 : tensor<2x6xf32>
+    %4 = stablehlo.round_nearest_afz %arg1 : tensor<2x6xf32>
+    %zero = stablehlo.constant dense<0.5> : tensor<2x6xf32>
+    %5 = stablehlo.compare GT, %arg1, %zero : (tensor<2x6xf32>, tensor<2x6xf32>) -> tensor<2x6xi1>
+    %off = stablehlo.constant dense<false> : tensor<i1>
+    %6 = stablehlo.reduce(%5 init: %off) across dimensions = [1] : (tensor<2x6xi1>, tensor<i1>) -> tensor<2xi1>
+      reducer(%a: tensor<i1>, %b: tensor<i1>) {
+        %yes = stablehlo.constant dense<true> : tensor<i1>
+        %no = stablehlo.constant dense<false> : tensor<i1>
+        %e = stablehlo.or %a, %b : tensor<i1>
+        %f = stablehlo.select %e, %yes, %no : tensor<i1>, tensor<i1>
+        stablehlo.return %f : tensor<i1>
+    }
+    %7 = "stablehlo.einsum"(%arg1, %arg1) {einsum_config = "ik,jk->ij"}
+        : (tensor<2x6xf32>, tensor<2x6xf32>) -> tensor<2x2xf32>
+    return %0, %1, %2#0, %2#1, %3, %4, %6, %7 : tensor<1x9x8x2xf32>, tensor<1x3x2x3xf32>, tensor<2x6xf32>,
+        tensor<2x6xi32>, tensor<2x6xf32>, tensor<2x6xf32>, tensor<2xi1>, tensor<2x2xf32>
+  }
+}
+"""
+
+
+def stablehlo_layers(folder: str) -> Case:
+    x, v, w = numbers(80, 1, 5, 4, 3), numbers(81, 2, 6), numbers(82, 3, 2, 3, 2)
+    places = np.arange(12, dtype=np.int32).reshape(2, 6)
+    path = os.path.join(folder, "layers.mlir")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(STABLEHLO.replace("KERNEL", w.astype("<f4").tobytes().hex().upper()))
+    c = ops.first(x)
+    apart = np.zeros((1, 3, 9, 7), np.float32)
+    apart[:, :, ::2, ::2] = c
+    order = np.argsort(-v, 1, kind="stable")
+    expected = {
+        "convolution_0": ops.last(ops.conv(apart, w.transpose(3, 2, 0, 1), 1, 1)),
+        "reduce_window_1": ops.last(ops.pool(c, "max", [3, 3], [2, 2], [(1, 1), (1, 0)])),
+        "sort_2": np.take_along_axis(v, order, 1),
+        "sort_2_1": np.take_along_axis(places, order, 1),
+        "cbrt_3": np.cbrt(v),
+        "round_nearest_afz_4": np.sign(v) * np.floor(np.abs(v) + 0.5),
+        "reduce_6": (v > 0.5).any(1),
+        "einsum_7": v @ v.T,
+    }
+    return path, {"arg0": x, "arg1": v, "arg2": places}, expected
+
+
+QUANTISED = """
+module {
+  func.func public @main(%arg0: tensor<2x6xf32>) -> tensor<2x6xf32> {
+    %0 = stablehlo.uniform_quantize %arg0
+        : (tensor<2x6xf32>) -> tensor<2x6x!quant.uniform<i8:f32, 2.5e-01:3>>
+    %1 = stablehlo.add %0, %0 : tensor<2x6x!quant.uniform<i8:f32, 2.5e-01:3>>
+    %2 = stablehlo.uniform_dequantize %1
+        : (tensor<2x6x!quant.uniform<i8:f32, 2.5e-01:3>>) -> tensor<2x6xf32>
+    return %2 : tensor<2x6xf32>
+  }
+}
+"""
+
+
+def stablehlo_quantised(folder: str) -> Case:
+    """A sum of real numbers, not of the stored ones, which have a zero point."""
+    path, x = os.path.join(folder, "quantised.mlir"), numbers(83, 2, 6)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(QUANTISED)
+
+    def stored(v: Any) -> Any:
+        return np.clip(np.round(v / 0.25) + 3, -128, 127)
+
+    twice = 2 * (stored(x) - 3) * 0.25
+    return path, {"arg0": x}, {"uniform_dequantize_2": (stored(twice) - 3) * np.float32(0.25)}
+
+
 CASES: Dict[str, Callable[[str], Case]] = {
     "ncnn windows": ncnn_windows,
     "ncnn layers": ncnn_layers,
@@ -668,4 +766,6 @@ CASES: Dict[str, Callable[[str], Case]] = {
     "tensorflow windows": tensorflow_windows,
     "tensorflow math": tensorflow_math,
     "tensorflow resize": tensorflow_resize,
+    "stablehlo layers": stablehlo_layers,
+    "stablehlo quantised types": stablehlo_quantised,
 }

@@ -198,5 +198,6 @@ bool hlo_constant(hlo_op *o)
     as->name = own;
     foreign_count(f, as->n_elems, as->size_bytes);
     ir_id id = ir_kit_const_of(f->m, 0, own, as, 0);
+    hlo_set_quant(o->r, id, t);
     return id != IR_NONE && keep_place(o, id) && hlo_stand(o, 0, &(hlo_value){id, *t});
 }

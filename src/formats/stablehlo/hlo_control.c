@@ -310,6 +310,20 @@ bool hlo_composite(hlo_op *o)
     return hlo_call(o, symbol_of(hlo_attr(o, "decomposition")), &called) && called;
 }
 
+/* Parts of a tensor on several devices have other sizes than the whole. */
+static bool keeps_types(const hlo_op *o)
+{
+    for (uint32_t i = 0; i < o->out_types.n; i++) {
+        const hlo_type *a = hlo_in(o, i), *b = hlo_out(o, i);
+        for (int d = 0; d < a->rank && a->rank == b->rank; d++)
+            if (a->dims[d] != b->dims[d])
+                return false;
+        if (a->rank != b->rank)
+            return false;
+    }
+    return true;
+}
+
 /* Marks of the partitioner are no work; others have a name that says more than "custom_call". */
 bool hlo_custom_call(hlo_op *o)
 {
@@ -319,7 +333,9 @@ bool hlo_custom_call(hlo_op *o)
         target = (str){named.p + 1, named.n - 2};
     if (str_starts(target, "check.") && o->n_results == 0)
         return true;
-    if (str_is(target, "Sharding") || str_starts(target, "SPMD") || str_contains(target, "xla.sdy"))
+    if ((str_is(target, "Sharding") || str_starts(target, "SPMD") ||
+         str_contains(target, "xla.sdy")) &&
+        keeps_types(o))
         return hlo_barrier(o);
     if (target.n)
         o->name = target;

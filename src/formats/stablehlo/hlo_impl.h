@@ -17,6 +17,7 @@ typedef struct hlo_type {
     ir_dtype dtype;            /* IR_UNDEFINED: no tensor */
     int rank;                  /* -1: unranked */
     int64_t dims[IR_MAX_RANK]; /* -1: '?' */
+    str quant;                 /* what is in the brackets of !quant.uniform; or empty */
 } hlo_type;
 
 typedef struct hlo_scope {
@@ -118,6 +119,11 @@ bool hlo_stand(hlo_op *o, uint32_t i, const hlo_value *v);
 /* One whole number that a value has as a constant. */
 bool hlo_scalar(const hlo_reader *r, const hlo_value *v, int64_t *out);
 
+/* ---- quantised types (hlo_quant.c) ---- */
+
+/* Gives a value the scales of its type, if it has any. */
+void hlo_set_quant(hlo_reader *r, ir_id id, const hlo_type *t);
+
 /* ---- constants (hlo_const.c) ---- */
 
 bool hlo_constant(hlo_op *o);
@@ -133,13 +139,25 @@ static inline const hlo_type *hlo_out(const hlo_op *o, uint32_t i)
     return i < o->out_types.n ? &o->out_types.items[i] : &none;
 }
 
+/* A convolution whose data has zeros between its elements (hlo_sort.c). data and kernel: axes in the order batch or outputs,
+ * features, spatial. */
+typedef struct hlo_transposition {
+    int n; /* spatial axes */
+    const int64_t *data, *kernel, *inner, *strides, *dilations, *pads;
+    bool reversed; /* the kernel is turned around already */
+} hlo_transposition;
+/* The result as batch, features, spatial; IR_NONE: it is none. */
+ir_id hlo_transposed(hlo_op *o, const hlo_transposition *t);
+
 extern hlo_map_fn hlo_compare, hlo_clamp, hlo_convert, hlo_rsqrt, hlo_expm1, hlo_log1p,
-    hlo_remainder, hlo_is_finite, hlo_iota, hlo_shift;
+    hlo_remainder, hlo_is_finite, hlo_iota, hlo_shift, hlo_cbrt, hlo_round_away, hlo_einsum,
+    hlo_size;
 extern hlo_map_fn hlo_reshape, hlo_broadcast, hlo_transpose, hlo_concat, hlo_slice, hlo_pad,
     hlo_reverse, hlo_gather, hlo_scatter, hlo_dynamic_slice, hlo_dynamic_update, hlo_barrier,
     hlo_broadcast_old;
 extern hlo_map_fn hlo_dot, hlo_dot_general, hlo_convolution, hlo_reduce, hlo_reduce_window,
     hlo_batch_norm;
+extern hlo_map_fn hlo_sort, hlo_quantize, hlo_dequantize;
 extern hlo_map_fn hlo_while, hlo_if, hlo_case, hlo_func_call, hlo_composite, hlo_custom_call;
 
 #endif

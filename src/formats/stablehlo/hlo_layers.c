@@ -198,17 +198,15 @@ static bool spatial_list(const hlo_op *o, const char *key, const char *generic, 
     return found < 0 || found == n;
 }
 
-static bool read_window(const hlo_op *o, int n, layer_window *w)
+/* inner: how far elements of the data are apart. */
+static bool read_window(const hlo_op *o, int n, layer_window *w, int64_t *inner)
 {
-    int64_t pairs[HLO_LIST], inner[HLO_LIST];
+    int64_t pairs[HLO_LIST];
     *w = (layer_window){.n = n, .has_strides = true, .has_dilations = true};
     if (!spatial_list(o, "stride", "window_strides", n, w->strides) ||
         !spatial_list(o, "rhs_dilate", "rhs_dilation", n, w->dilations) ||
         !spatial_list(o, "lhs_dilate", "lhs_dilation", n, inner))
         return false;
-    for (int d = 0; d < n; d++)
-        if (inner[d] != 1)
-            return false;
     int found = hlo_ints(o, "pad", "padding", pairs);
     for (int d = 0; d < n && found == 2 * n; d++) {
         w->pads[d] = pairs[2 * d];
@@ -240,18 +238,39 @@ static bool put_back(const hlo_op *o, const conv_order *c, ir_id x)
     return layer_transpose(&o->l, x, perm, c->n + 2);
 }
 
+/* All axes of the window are reversed, or none is; false: some are. */
+static bool read_reversal(const hlo_op *o, bool *all)
+{
+    str text = hlo_attr(o, "window_reversal");
+    text = text.p ? text : hlo_attr(o, "reverse");
+    bool is = text.p &&
+              (str_contains(text, "true") || str_contains(text, "1,") || str_contains(text, ", 1"));
+    bool not = !text.p || str_contains(text, "false") || str_contains(text, "0,") ||
+               str_contains(text, ", 0");
+    *all = is;
+    return !(is && not ) || !text.p;
+}
+
 bool hlo_convolution(hlo_op *o)
 {
     conv_order c = {.n = 0};
     layer_window w;
     ir_attr_spec attrs[LAYER_WINDOW_ATTRS + 2] = {{0}};
-    int64_t groups = hlo_int(o, "feature_group_count", "feature_group_count", 1);
+    int64_t groups = hlo_int(o, "feature_group_count", "feature_group_count", 1), inner[HLO_LIST];
+    bool reversed, spread = false;
     if (hlo_int(o, "batch_group_count", "batch_group_count", 1) != 1 || !read_orders(o, &c) ||
-        hlo_in(o, 0)->rank != c.n + 2 || !read_window(o, c.n, &w))
+        hlo_in(o, 0)->rank != c.n + 2 || !read_window(o, c.n, &w, inner) ||
+        !read_reversal(o, &reversed))
         return false;
-    str reversal = hlo_attr(o, "window_reversal");
-    reversal = reversal.p ? reversal : hlo_attr(o, "reverse");
-    if (reversal.p && (str_contains(reversal, "true") || str_contains(reversal, "1,")))
+    for (int d = 0; d < c.n; d++)
+        spread |= inner[d] != 1;
+    if (spread && groups == 1 && hlo_in(o, 1)->rank == c.n + 2) {
+        const hlo_transposition t = {c.n,       c.perm[0],   c.perm[1], inner,
+                                     w.strides, w.dilations, w.pads,    reversed};
+        ir_id y = hlo_transposed(o, &t);
+        return y != IR_NONE && put_back(o, &c, y);
+    }
+    if (spread || reversed)
         return false;
     int k = layer_window_attrs(&w, attrs);
     ir_id in[] = {o->in[0], o->in[1]};
@@ -271,7 +290,23 @@ bool hlo_convolution(hlo_op *o)
 
 /* ---- reductions ---- */
 
-/* What a reduction combines with: the operator of its region, or "applies stablehlo.add". */
+/* The next operator of a region that is no constant; *truth has the name of a constant "true". False: there is none. */
+static bool next_step(hlo_op *o, const char **p, const char *end, hlo_op *step, str *truth)
+{
+    bool found = false;
+    do {
+        *step = (hlo_op){.r = NULL};
+        if (hlo_read_op(o->r, p, end, step, &found) != ASSAY_OK || !found)
+            return false;
+        if (str_ends(step->name, ".constant") && step->results.n == 1 &&
+            str_contains(step->body, "dense<true>"))
+            *truth = step->results.items[0];
+    } while (str_ends(step->name, ".constant"));
+    return true;
+}
+
+/* What a reduction combines with: the operator of its region, or "applies stablehlo.add". Some writers select true or false
+ * by the result, which changes nothing. */
 static str combiner(hlo_op *o)
 {
     const char *end = o->body.p + o->body.n;
@@ -279,18 +314,21 @@ static str combiner(hlo_op *o)
         if (memcmp(p, "applies", 7) == 0)
             return hlo_short(hlo_word(hlo_skip(p + 7, end), end));
     hlo_op *inner = ARENA_NEW(o->l.f->scratch, hlo_op);
-    bool found = false;
-    str region = o->n_regions ? o->regions[0] : STR(""), names[8];
+    str region = o->n_regions ? o->regions[0] : STR(""), names[8], truth = {0}, last;
     hlo_region_args(&region, names, 8);
     const char *p = region.p;
-    if (!inner || hlo_read_op(o->r, &p, region.p + region.n, inner, &found) != ASSAY_OK || !found)
+    end = region.p + region.n;
+    if (!inner || !next_step(o, &p, end, inner, &truth) || inner->results.n != 1)
         return (str){0};
     str name = hlo_short(inner->name);
-    /* only one operator, then the return of its result */
-    if (hlo_read_op(o->r, &p, region.p + region.n, inner, &found) != ASSAY_OK || !found ||
-        !str_ends(inner->name, "return"))
+    last = inner->results.items[0];
+    if (!next_step(o, &p, end, inner, &truth))
         return (str){0};
-    return name;
+    if (str_is(hlo_short(inner->name), "select") && inner->operands.n == 3 && truth.n &&
+        str_eq(inner->operands.items[0], last) && str_eq(inner->operands.items[1], truth) &&
+        hlo_in(o, 0)->dtype == IR_BOOL && !next_step(o, &p, end, inner, &truth))
+        return (str){0};
+    return str_ends(inner->name, "return") ? name : (str){0};
 }
 
 typedef enum { START_ZERO, START_LOWEST, START_HIGHEST, START_ONE } start_kind;
@@ -352,10 +390,27 @@ static bool starts_whole(ir_dtype t, uint64_t bits, uint64_t sign, start_kind st
     return false;
 }
 
+/* A constant, also behind what only changes its shape; NULL: none. */
+static const ir_tensor *number_behind(const hlo_op *o, ir_id id)
+{
+    enum { STEPS = 8 };
+    for (int i = 0; i < STEPS && id != IR_NONE; i++) {
+        const ir_value *v = ir_value_at(o->l.f->m, id);
+        if (v->constant)
+            return v->constant;
+        const ir_node *n = v->producer == IR_NONE ? NULL : ir_node_at(o->l.f->m, v->producer);
+        if (!n || !n->n_inputs ||
+            !(str_is(n->op, "Reshape") || str_is(n->op, "Expand") || str_is(n->op, "Identity")))
+            return NULL;
+        id = n->inputs[0];
+    }
+    return NULL;
+}
+
 /* Whether the value that a reduction starts with is a constant that changes nothing. */
 static bool starts_neutral(const hlo_op *o, start_kind start)
 {
-    const ir_tensor *t = o->in[1] == IR_NONE ? NULL : ir_value_at(o->l.f->m, o->in[1])->constant;
+    const ir_tensor *t = number_behind(o, o->in[1]);
     unsigned size = t ? ir_dtype_get(t->dtype)->bits / 8u : 0;
     uint64_t bits = 0;
     if (!t || t->storage != IR_DATA_INLINE || t->n_elems != 1 || size < 1 || size > 8)

@@ -1,4 +1,6 @@
 /* Operators of StableHLO that compute element by element, where one row is not enough. */
+#include <string.h>
+
 #include "formats/stablehlo/hlo_impl.h"
 
 static bool twice(hlo_op *o, const char *first, const char *second, uint32_t n_in)
@@ -107,4 +109,51 @@ bool hlo_iota(hlo_op *o)
     ir_id in[] = {layer_step_reshape(l, x, ones, t->rank),
                   layer_ints(l, "shape", t->dims, t->rank)};
     return made(layer_node_of(l, NULL, "Expand", in, 2, NULL, 1));
+}
+
+/* sign(x) * |x| ^ (1 / 3) */
+bool hlo_cbrt(hlo_op *o)
+{
+    ir_id pow[] = {layer_step(&o->l, "Abs", o->in, 1, NULL),
+                   layer_number(&o->l, "third", hlo_in(o, 0)->dtype, 1.0 / 3)};
+    ir_id in[] = {layer_step(&o->l, "Sign", o->in, 1, NULL),
+                  layer_step(&o->l, "Pow", pow, 2, NULL)};
+    return made(layer_node_of(&o->l, NULL, "Mul", in, 2, NULL, 1));
+}
+
+/* Halves away from zero: sign(x) * floor(|x| + 0.5) */
+bool hlo_round_away(hlo_op *o)
+{
+    ir_id sum[] = {layer_step(&o->l, "Abs", o->in, 1, NULL),
+                   layer_number(&o->l, "half", hlo_in(o, 0)->dtype, 0.5)};
+    ir_id up = layer_step(&o->l, "Add", sum, 2, NULL);
+    ir_id in[] = {layer_step(&o->l, "Sign", o->in, 1, NULL),
+                  layer_step(&o->l, "Floor", &up, 1, NULL)};
+    return made(layer_node_of(&o->l, NULL, "Mul", in, 2, NULL, 1));
+}
+
+/* einsum_config = "ij,jk->ik" */
+bool hlo_einsum(hlo_op *o)
+{
+    str text = hlo_attr(o, "config");
+    text = text.p ? text : hlo_attr(o, "einsum_config");
+    if (text.n > 2 && text.p[0] == '"') {
+        const char *close = memchr(text.p + 1, '"', text.n - 1);
+        text = close ? (str){text.p + 1, (uint32_t)(close - text.p - 1)} : (str){0};
+    }
+    const char *own = text.n ? str_copy(o->l.f->m->arena, text).p : NULL;
+    const ir_attr_spec attrs[] = {IR_SPEC_TEXT("equation", own ? own : ""), LAYER_END};
+    return own && made(layer_node_of(&o->l, NULL, "Einsum", o->in, o->l.n_in, attrs, 1));
+}
+
+/* One size of a shape. */
+bool hlo_size(hlo_op *o)
+{
+    int64_t axis = hlo_int(o, "dim", "dimension", -1), scalar = 0;
+    const ir_attr_spec at[] = {IR_SPEC_INT("start", axis), IR_SPEC_INT("end", axis + 1), LAYER_END};
+    if (axis < 0)
+        return false;
+    ir_id size = layer_step(&o->l, "Shape", o->in, 1, at);
+    ir_id one = layer_step_reshape(&o->l, size, &scalar, 0);
+    return layer_cast(&o->l, one, hlo_out(o, 0)->dtype);
 }

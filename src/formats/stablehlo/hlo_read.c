@@ -40,7 +40,9 @@ ir_id hlo_declare(hlo_reader *r, str name, const hlo_type *t)
 {
     str plain = name.n && name.p[0] == '%' ? (str){name.p + 1, name.n - 1} : name;
     str own = str_copy(r->f.m->arena, plain);
-    return own.p ? foreign_value(&r->f, own, t->dtype, t->rank, t->dims) : IR_NONE;
+    ir_id id = own.p ? foreign_value(&r->f, own, t->dtype, t->rank, t->dims) : IR_NONE;
+    hlo_set_quant(r, id, t);
+    return id;
 }
 
 bool hlo_scalar(const hlo_reader *r, const hlo_value *v, int64_t *out)
@@ -118,6 +120,7 @@ static bool make_results(hlo_op *o)
                      : o->l.name;
         const hlo_type *t = hlo_out(o, i);
         out[i] = foreign_value(&o->r->f, name, t->dtype, t->rank, t->dims);
+        hlo_set_quant(o->r, out[i], t);
         if (out[i] == IR_NONE || !hlo_define(o->r, o->s, result_name(o, i), out[i], t))
             return false;
     }

@@ -33,6 +33,7 @@ static const hlo_row rows[] = {
     MAPPED("broadcast", hlo_broadcast_old, 1),
     MAPPED("broadcast_in_dim", hlo_broadcast, 1),
     MAPPED("case", hlo_case, 1),
+    MAPPED("cbrt", hlo_cbrt, 1),
     SIMPLE("ceil", "Ceil", 1),
     MAPPED("clamp", hlo_clamp, 3),
     MAPPED("compare", hlo_compare, 2),
@@ -49,11 +50,13 @@ static const hlo_row rows[] = {
     MAPPED("dot_general", hlo_dot_general, 2),
     MAPPED("dynamic_slice", hlo_dynamic_slice, 1),
     MAPPED("dynamic_update_slice", hlo_dynamic_update, 2),
+    MAPPED("einsum", hlo_einsum, 2),
     SIMPLE("erf", "Erf", 1),
     SIMPLE("exponential", "Exp", 1),
     MAPPED("exponential_minus_one", hlo_expm1, 1),
     SIMPLE("floor", "Floor", 1),
     MAPPED("gather", hlo_gather, 2),
+    MAPPED("get_dimension_size", hlo_size, 1),
     MAPPED("if", hlo_if, 1),
     MAPPED("iota", hlo_iota, 0),
     MAPPED("is_finite", hlo_is_finite, 1),
@@ -74,6 +77,7 @@ static const hlo_row rows[] = {
     MAPPED("remainder", hlo_remainder, 2),
     MAPPED("reshape", hlo_reshape, 1),
     MAPPED("reverse", hlo_reverse, 1),
+    MAPPED("round_nearest_afz", hlo_round_away, 1),
     SIMPLE("round_nearest_even", "Round", 1),
     MAPPED("rsqrt", hlo_rsqrt, 1),
     MAPPED("scatter", hlo_scatter, 3),
@@ -84,11 +88,14 @@ static const hlo_row rows[] = {
     SIMPLE("sine", "Sin", 1),
     SIMPLE("sinh", "Sinh", 1),
     MAPPED("slice", hlo_slice, 1),
+    MAPPED("sort", hlo_sort, 1),
     SIMPLE("sqrt", "Sqrt", 1),
     SIMPLE("subtract", "Sub", 2),
     SIMPLE("tan", "Tan", 1),
     SIMPLE("tanh", "Tanh", 1),
     MAPPED("transpose", hlo_transpose, 1),
+    MAPPED("uniform_dequantize", hlo_dequantize, 1),
+    MAPPED("uniform_quantize", hlo_quantize, 1),
     MAPPED("while", hlo_while, 0),
     LOGIC("xor", "BitwiseXor", "Xor", 2),
 };
@@ -101,7 +108,8 @@ const hlo_row *hlo_row_of(str name)
         ours = str_is(own, "erf") || str_is(own, "tan") || str_is(own, "constant") ||
                str_starts(own, "a") || str_is(own, "sinh") || str_is(own, "cosh");
     if (str_is(name, "func.call") || str_is(name, "call") ||
-        str_ends(name, ".unfoldable_constant") || str_is(name, "arith.constant"))
+        str_ends(name, ".unfoldable_constant") || str_is(name, "arith.constant") ||
+        str_is(name, "sdy.constant"))
         return hlo_row_of(str_ends(name, "call") ? STR("stablehlo.@call")
                                                  : STR("stablehlo.constant"));
     return ours ? bsearch(&own, rows, sizeof rows / sizeof *rows, sizeof *rows, str_order_row)

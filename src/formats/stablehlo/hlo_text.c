@@ -102,12 +102,12 @@ static ir_dtype element_type(str s)
         {IR_INT32, "i32|si32"},
         {IR_INT64, "i64|si64"},
         {IR_INT64, "index"},
-        {IR_UINT8, "ui8"},
-        {IR_UINT16, "ui16"},
+        {IR_UINT8, "ui8|u8"},
+        {IR_UINT16, "ui16|u16"},
         {IR_UINT32, "ui32"},
         {IR_UINT64, "ui64"},
         {IR_INT4, "i4"},
-        {IR_UINT4, "ui4"},
+        {IR_UINT4, "ui4|u4"},
         {IR_INT2, "i2"},
         {IR_UINT2, "ui2"},
         {IR_FLOAT8E5M2, "f8E5M2"},
@@ -158,7 +158,10 @@ static bool parse_tensor(str s, hlo_type *t)
     const char *comma = s.n ? memchr(s.p, ',', s.n) : NULL;
     if (comma && !close)
         s.n = (uint32_t)(comma - s.p);
-    t->dtype = element_type(str_trim(s));
+    s = str_trim(s);
+    t->dtype = element_type(s);
+    if (str_starts(s, "!quant.uniform<") && s.n > 16)
+        t->quant = (str){s.p + 15, s.n - 16};
     return t->dtype != IR_UNDEFINED;
 }
 
