@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/* The answer to a message of `n` bytes, one line of JSON without its line feed. NULL: the message wants none, because it
+/* The answer to a message of `n` bytes, one line of JSON without its line feed. NULL: the message needs none, because it
  * is a notification or a response. A malformed message is answered with an error of the protocol. A tool runs in a
  * child of this process (fork), which must have no other threads; the limits `mcp-message`, `mcp-result` and
  * `mcp-time` of assay_limit_at() apply. Nothing is written to files, and no model is run. Free the text with

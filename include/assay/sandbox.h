@@ -1,4 +1,4 @@
-/* assay: models of strangers, analysed by a process that can do nothing but compute (SECURITY.md).
+/* assay: untrusted models, analysed by a process that can do nothing but compute (SECURITY.md).
  *
  *     assay_confined what = {.size = sizeof what, .model = "model.onnx"};
  *     assay_text texts[] = {{.format = "json"}};
@@ -55,8 +55,8 @@ typedef struct assay_text {
 
 /* assay_model_open(), assay_analyze() and assay_result_write() in a confined child of this process, which must have no
  * other threads. The child can read the model, files in its directory (external data, shards; no hidden files), and
- * files that the options "config" and "hardware" name. The rest of what these functions return, and:
- * ASSAY_ERR_MALFORMED: the child tried what is forbidden, or crashed. ASSAY_ERR_USAGE: the model needs another file, or
+ * files that the options "config" and "hardware" name. Returns what these functions return, and also
+ * ASSAY_ERR_MALFORMED: the child attempted a forbidden system call, or crashed. ASSAY_ERR_USAGE: the model needs another file, or
  * the option "follow-symlinks" is set. As with "strict", a failure may come with texts. */
 ASSAY_API assay_status assay_analyze_confined(const assay_confined *what,
                                               const assay_options *options, assay_text *texts,

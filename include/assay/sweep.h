@@ -38,8 +38,8 @@ typedef struct assay_sweep_request {
     const assay_options *options; /* may be NULL */
 } assay_sweep_request;
 
-/* Makes a plan: at most 20000 tasks. Reads and analyses every model, and looks for the engine; without one the plan says
- * so, and tasks do not compare it. The result has the kind "sweep". */
+/* Makes a plan of at most 20000 tasks. Reads and analyses every model, and looks for the engine. If there is none, the
+ * plan has no engine, and tasks accept any. The result has the kind "sweep". */
 ASSAY_API assay_status assay_sweep_plan(const assay_sweep_request *request, assay_result **out,
                                         assay_error *err);
 /* Reads a plan from a file, or makes one from a file with a request: {"models": ["resnet18"], "batch_sizes": [1, 8],
@@ -74,7 +74,7 @@ ASSAY_API assay_status assay_sweep_task(const assay_result *plan, int64_t *task,
 
 /* ---- schedulers ------------------------------------------------------------------------------ */
 
-/* How tasks are handed to "slurm" (a job array by sbatch) or "kubernetes" (a manifest with an Indexed Job, applied if
+/* How tasks are submitted to "slurm" (a job array by sbatch) or "kubernetes" (a manifest with an Indexed Job, applied if
  * kubectl has a context). Tasks that have a record, or that the scheduler has already, are left out. */
 typedef struct assay_sweep_submission {
     size_t size;
@@ -89,7 +89,8 @@ typedef struct assay_sweep_submission {
     const char *manifest;  /* file to write; required for kubernetes */
 } assay_sweep_submission;
 
-/* Submits tasks. *said is what was done, a line each; free it with assay_free(). *n_tasks (may be NULL) is how many. */
+/* Submits tasks. *said reports each submission on a line; free it with assay_free(). *n_tasks (may be NULL) is the number
+ * of tasks. */
 ASSAY_API assay_status assay_sweep_submit(const assay_result *plan, assay_store *store,
                                           const assay_sweep_submission *submission,
                                           uint64_t *n_tasks, char **said, assay_error *err);

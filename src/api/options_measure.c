@@ -108,9 +108,8 @@ static const option_row measure[] = {
      .about = "Measure until the 95 % interval of the mean is at most this wide, up to a minute."},
     {OPTION("concurrency", INT, measure.concurrency, "bench check load sweep"), .value = "N",
      .needs = "measure", .min = 1, .max = 10000, .initial = 1,
-     .about =
-         "Run this many inferences at the same time, each in its own thread. load: send on this "
-         "many connections, with --rate on at most so many."},
+     .about = "Run this many inferences at the same time, each in its own thread. load: use this "
+              "many connections, or at most this many with --rate."},
     {OPTION("cold", INT, measure.cold, "bench"), .value = "N", .min = 1, .max = 1000,
      .about = "Also measure this many cold starts, each in a new process: load the engine, create "
               "the session, run once."},

@@ -120,4 +120,4 @@ const cli_command command_export = {
         "MODEL is as in graph. Weights of a file are copied. Weights of a built-in "
         "architecture are random, depend only on the seed, and are scaled to keep outputs "
         "finite. FILE.gguf is for built-in language models that llama.cpp knows: random weights "
-        "in the types of --quant and a stub of a tokenizer."};
+        "in the types of --quant and a placeholder tokenizer."};

@@ -118,7 +118,7 @@ const own_option own_options[] = {
      .info.values = "@files",
      .info.about = "Kubernetes: write the manifest here. Default: sweep-kubernetes.json."},
     {OWN("follow", FLAG, sweep.follow, "Sweep", "sweep"),
-     .info.about = "status: show it every two seconds, until every task has a record."},
+     .info.about = "status: refresh every two seconds until every task has a record."},
     {PASSED("port"), .info.value = "N", .info.about = "Listen on this port. Default: a free one."},
     {PASSED("host"), .info.value = "ADDRESS",
      .info.about = "Listen on this address. Default: 127.0.0.1. Others require a token."},

@@ -141,6 +141,8 @@ assay_status job_fuse_engine(assay_model *model, const assay_options *o, profile
                              assay_error *err);
 /* Whether a value of --precision is a list of precisions of devices: "fp32,tf32,int8". */
 bool job_is_precision_list(str value);
+/* The words of such a list, by device_precision (ridge.c). False: one is not a precision of devices. */
+bool job_read_precisions(str list, bool *out);
 /* The ridge of the device that the options name, at their precision or the model's native one; nothing when they
  * name none. */
 assay_status job_ridge(const assay_model *m, const assay_options *o, arena *work, double *threshold,

@@ -155,6 +155,11 @@ typedef struct script_store {
 
 /* The result of the root's forward with these inputs. */
 assay_status script_forward(script_run *r, const aten_value *args, uint32_t n, aten_value *out);
+/* An object of the pickle; and any value of it, at its path (script_values.c). */
+aten_value script_of_object(const pickle_value *v);
+assay_status script_of_pickle(script_run *r, const pickle_value *v, str path, aten_value *out);
+/* Tensors that were changed in place are what they became (script_operator.c). */
+void script_renew(const script_run *r, aten_value *v);
 assay_status script_stop(script_run *r, const char *fmt, ...) ASSAY_PRINTF(2, 3);
 const script_class *script_class_of(const script_file *f, str qualified);
 const script_function *script_method(const script_class *c, const char *name);
@@ -168,6 +173,8 @@ typedef struct script_args {
     aten_value v[64];
     str names[64];
 } script_args;
+/* "torch.add", "ops.aten.add", "ops.prim.dtype", "ops.torchvision.nms" (script_operator.c). */
+assay_status script_run_torch(script_run *r, str qualified, const script_args *a, aten_value *out);
 
 /* *done: it was one of these. */
 assay_status script_builtin(script_run *r, str op, const script_args *a, aten_value *out,

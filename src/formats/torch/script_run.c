@@ -46,98 +46,6 @@ static aten_value of_name(str qualified)
     return (aten_value){.kind = ATEN_OTHER, .s = qualified, .id = IR_NONE};
 }
 
-static aten_value of_object(const pickle_value *v)
-{
-    return (aten_value){.kind = ATEN_OTHER, .other = v, .id = IR_NONE};
-}
-
-/* Tensors that were changed in place are what they became. */
-static void renew(const script_run *r, aten_value *v)
-{
-    if (v->kind == ATEN_TENSOR)
-        v->id = aten_latest(&r->t, v->id);
-    for (uint32_t i = 0; (v->kind == ATEN_LIST || v->kind == ATEN_DICT) && i < v->list->v.n; i++)
-        if (v->list->v.items[i].kind == ATEN_TENSOR)
-            v->list->v.items[i].id = aten_latest(&r->t, v->list->v.items[i].id);
-}
-
-static bool is_tensor(const pickle_value *v)
-{
-    return v->kind == PICKLE_OBJECT && v->of && v->of->kind == PICKLE_GLOBAL &&
-           (str_contains(v->of->text, "._rebuild_tensor") ||
-            str_contains(v->of->text, "._rebuild_parameter"));
-}
-
-static assay_status of_pickle(script_run *r, const pickle_value *v, str path, aten_value *out);
-
-static assay_status dict_of_pickle(script_run *r, const pickle_value *v, str path, aten_value *out)
-{
-    *out = script_new_dict(r);
-    for (uint32_t i = 0; i + 1 < v->items.n; i += 2) {
-        aten_value key, item;
-        const pickle_value *k = v->items.items[i];
-        str own =
-            k->kind == PICKLE_TEXT
-                ? str_printf(r->f.scratch, STR_FMT "." STR_FMT, STR_ARG(path), STR_ARG(k->text))
-                : str_printf(r->f.scratch, STR_FMT ".%lld", STR_ARG(path), (long long)k->whole);
-        TRY(of_pickle(r, k, own, &key));
-        TRY(of_pickle(r, v->items.items[i + 1], own, &item));
-        TRY(script_dict_set(r, out, key, item));
-    }
-    return out->kind == ATEN_ABSENT ? no_memory(r) : ASSAY_OK;
-}
-
-static assay_status of_pickle_inner(script_run *r, const pickle_value *v, str path, aten_value *out)
-{
-    *out = aten_none();
-    if (v->kind == PICKLE_BOOL)
-        *out = aten_of_bool(v->whole != 0);
-    else if (v->kind == PICKLE_INT)
-        *out = aten_of_int(v->whole);
-    else if (v->kind == PICKLE_FLOAT)
-        *out = aten_of_float(v->number);
-    else if (v->kind == PICKLE_TEXT)
-        *out = aten_of_text(v->text);
-    else if (is_tensor(v)) {
-        ir_id id;
-        TRY(script_constant_of(r, path, &id));
-        *out = aten_of_tensor(id);
-        return id == IR_NONE ? script_stop(r, "a tensor of unknown type") : ASSAY_OK;
-    } else if (v->kind == PICKLE_TUPLE || v->kind == PICKLE_LIST) {
-        *out = aten_new_list(&r->t, v->kind == PICKLE_TUPLE);
-        for (uint32_t i = 0; i < v->items.n; i++) {
-            aten_value item;
-            str own = str_printf(r->f.scratch, STR_FMT ".%u", STR_ARG(path), i);
-            TRY(of_pickle(r, v->items.items[i], own, &item));
-            if (!aten_push(&r->t, out, item))
-                return no_memory(r);
-        }
-    } else if (v->kind == PICKLE_DICT) {
-        return dict_of_pickle(r, v, path, out);
-    } else if (v->kind == PICKLE_OBJECT && v->args && !v->state && v->of && v->args->items.n &&
-               str_starts(v->of->text, "torch.jit._pickle.")) {
-        str own = str_printf(r->f.scratch, STR_FMT ".0",
-                             STR_ARG(path)); /* build_tensorlist([a, b]) */
-        return of_pickle(r, v->args->items.items[0], own, out);
-    } else if (v->kind != PICKLE_NONE) {
-        *out = of_object(v);
-    }
-    return ASSAY_OK;
-}
-
-/* A pickle may hold itself. */
-static assay_status of_pickle(script_run *r, const pickle_value *v, str path, aten_value *out)
-{
-    if (r->depth >= SCRIPT_DEPTH)
-        return script_stop(r, "an attribute nested too deeply");
-    if (++r->steps > SCRIPT_MAX_STEPS)
-        return script_stop(r, "attributes with too many items");
-    r->depth++;
-    assay_status s = of_pickle_inner(r, v, path, out);
-    r->depth--;
-    return s;
-}
-
 static assay_status class_of(script_run *r, const pickle_value *object, const script_class **out)
 {
     script_file *f = NULL;
@@ -167,7 +75,7 @@ static assay_status attribute_of(script_run *r, const pickle_value *object, str 
                                            STR_ARG(name))
                               : name;
     if (v)
-        return of_pickle(r, v, path, out);
+        return script_of_pickle(r, v, path, out);
     TRY(class_of(r, object, &c));
     for (uint32_t i = 0; i < c->constants.n; i++)
         if (str_eq(c->constants.items[i].name, name) && map_init(&own.names, r->f.scratch, 0))
@@ -235,7 +143,7 @@ static assay_status run_method(script_run *r, const pickle_value *object, str na
         return script_stop(r, "more than 63 arguments");
     memmove(a->v + 1, a->v, a->n * sizeof *a->v);
     memmove(a->names + 1, a->names, a->n * sizeof *a->names);
-    a->v[0] = of_object(object);
+    a->v[0] = script_of_object(object);
     a->names[0] = (str){0};
     a->n++;
     r->path = object->text;
@@ -264,126 +172,7 @@ static assay_status run_named(script_run *r, str qualified, const script_args *a
     return script_named_tuple(r, c, a, out);
 }
 
-/* ---- what inputs must be ---- */
-
-/* The input that a value comes from by first operands; *added: axes of size 1 that were put in on the way. */
-static int input_behind(const script_run *r, ir_id id, int *added)
-{
-    *added = 0;
-    for (int steps = 0; id != IR_NONE && steps < 64; steps++) {
-        for (uint32_t i = 0; i < r->n_inputs; i++)
-            if (r->inputs[i] == id)
-                return (int)i;
-        ir_id by = ir_value_at(r->f.m, id)->producer;
-        const ir_node *n = by == IR_NONE ? NULL : ir_node_at(r->f.m, by);
-        *added += n && (str_is(n->op, "Unsqueeze") || str_is(n->op, "unsqueeze"));
-        id = n && n->n_inputs ? n->inputs[0] : IR_NONE;
-    }
-    return -1;
-}
-
-static const ir_tensor *weight_of(const script_run *r, const aten_value *v)
-{
-    const aten_value *one = v->kind == ATEN_LIST && v->list->v.n ? &v->list->v.items[0] : v;
-    return one->kind == ATEN_TENSOR ? ir_value_at(r->f.m, one->id)->constant : NULL;
-}
-
-static const struct {
-    const char *op;
-    int x, weight, rank, axis,
-        of;      /* rank 0: that of the weight; of: the size of the weight that the axis has */
-    int groups;  /* argument that multiplies it, or -1 */
-    bool normal; /* of any rank: that of the value, if it is known */
-} need_rows[] = {
-    {"_convolution", 0, 1, 0, 1, 1, 8, false}, {"conv1d", 0, 1, 0, 1, 1, 6, false},
-    {"conv2d", 0, 1, 0, 1, 1, 6, false},       {"conv3d", 0, 1, 0, 1, 1, 6, false},
-    {"linear", 0, 1, 2, -1, 1, -1, false},     {"matmul", 0, 1, 2, -1, 0, -1, false},
-    {"addmm", 1, 2, 2, -1, 0, -1, false},      {"lstm", 0, 2, 3, 2, 1, -1, false},
-    {"gru", 0, 2, 3, 2, 1, -1, false},         {"batch_norm", 0, 1, 4, 1, 0, -1, true},
-    {"layer_norm", 0, 2, 3, -1, 0, -1, true},  {"conv_transpose2d", 0, 1, 0, 1, 0, 6, false},
-};
-
-static void note_need(script_run *r, str op, const script_args *a)
-{
-    int added;
-    if (str_is(op, "embedding") && a->n > 1 && a->v[1].kind == ATEN_TENSOR) {
-        int in = input_behind(r, a->v[1].id, &added);
-        if (in >= 0 && !r->s->needs[in].rank)
-            r->s->needs[in] = (script_need){.rank = 2, .tokens = true, .axis = 1, .size = 16};
-        return;
-    }
-    for (size_t i = 0; i < sizeof need_rows / sizeof *need_rows; i++) {
-        uint32_t x = (uint32_t)need_rows[i].x, w = (uint32_t)need_rows[i].weight;
-        if (!str_is(op, need_rows[i].op) || a->n <= w || a->v[x].kind != ATEN_TENSOR)
-            continue;
-        const ir_tensor *weight = weight_of(r, &a->v[w]);
-        int in = input_behind(r, a->v[x].id, &added), rank = need_rows[i].rank;
-        if (in < 0 || !weight || weight->rank <= need_rows[i].of || r->s->needs[in].rank)
-            continue;
-        int64_t size = weight->dims[need_rows[i].of], groups = 1;
-        if (need_rows[i].groups >= 0 && a->n > (uint32_t)need_rows[i].groups)
-            aten_whole(&a->v[need_rows[i].groups], &groups);
-        int known = need_rows[i].normal ? aten_rank_of(&r->t, a->v[x].id) : -1;
-        rank = known >= 2 ? known : rank;
-        script_need need = {.rank = rank ? rank : weight->rank,
-                            .axis = need_rows[i].axis,
-                            .size = size * groups,
-                            .any = need_rows[i].normal && known < 2};
-        if (added && need.axis == 1 && need.size == 1 && need.rank > 2)
-            need = (script_need){.rank = need.rank - 1, .axis = 0, .size = 1, .closed = true};
-        r->s->needs[in] = need;
-    }
-}
-
-/* ---- calls of operators ---- */
-
-static assay_status run_operator(script_run *r, str op, const script_args *a, aten_value *out)
-{
-    aten_call c = {.t = &r->t, .op = op, .row = aten_row_of(op)};
-    uint32_t at = 0, first = r->f.m->nodes.n;
-    str base = r->path.n
-                   ? str_printf(r->f.m->arena, STR_FMT "." STR_FMT, STR_ARG(r->path), STR_ARG(op))
-                   : str_copy(r->f.m->arena, op);
-    if (!base.p)
-        return no_memory(r);
-    c.l = (foreign_layer){.f = &r->f, .name = base};
-    if (r->probing)
-        note_need(r, op, a);
-    for (uint32_t i = 0; i < a->n; i++) {
-        aten_value v = a->v[i];
-        renew(r, &v);
-        if (a->names[i].n)
-            aten_name_arg(&c, a->names[i], &v);
-        else if (at < ATEN_ARGS)
-            c.arg[at++] = v;
-    }
-    if (!aten_run(&c))
-        return arena_failed(r->f.m->arena) || arena_failed(r->f.scratch)
-                   ? no_memory(r)
-                   : script_stop(r, "more than 1,048,576 nodes");
-    str module = r->path.n ? str_copy(r->f.m->arena, r->path) : r->path;
-    for (uint32_t i = first; module.n && i < r->f.m->nodes.n; i++)
-        ir_node_at(r->f.m, i)->module = module;
-    *out = c.result;
-    return c.result.kind == ATEN_ABSENT
-               ? script_stop(r, "'" STR_FMT "' returns no value", STR_ARG(op))
-               : ASSAY_OK;
-}
-
-/* "torch.add", "ops.aten.add", "ops.prim.dtype", "ops.torchvision.nms" */
-static assay_status run_torch(script_run *r, str qualified, const script_args *a, aten_value *out)
-{
-    static const char *const spaces[] = {"torch.nn.functional.", "torch.", "ops.aten.", "ops."};
-    str op = qualified;
-    bool done = false;
-    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
-        if (str_starts(op, spaces[i])) {
-            op = (str){op.p + strlen(spaces[i]), op.n - (uint32_t)strlen(spaces[i])};
-            break;
-        }
-    TRY(script_builtin(r, op, a, out, &done));
-    return done ? ASSAY_OK : run_operator(r, op, a, out);
-}
+/* ---- calls ---- */
 
 static assay_status read_args(script_run *r, frame *fr, const script_expr *e, uint32_t from,
                               script_args *a)
@@ -392,7 +181,7 @@ static assay_status read_args(script_run *r, frame *fr, const script_expr *e, ui
         if (a->n == 64)
             return script_stop(r, "more than 64 arguments");
         TRY(eval(r, fr, e->items.items[i], &a->v[a->n]));
-        renew(r, &a->v[a->n]);
+        script_renew(r, &a->v[a->n]);
         a->names[a->n++] = e->names.items[i];
     }
     return ASSAY_OK;
@@ -436,7 +225,7 @@ static assay_status run_special(script_run *r, frame *fr, const script_expr *e, 
     if ((!whole && !real && !truth) || n != 1)
         return *done = false, ASSAY_OK;
     TRY(eval(r, fr, e->items.items[0], out));
-    renew(r, out);
+    script_renew(r, out);
     if (truth && script_truth(r, out, &yes))
         *out = aten_of_bool(yes);
     double number;
@@ -473,7 +262,7 @@ static assay_status eval_call(script_run *r, frame *fr, const script_expr *e, at
     if (callee.kind != ATEN_OTHER || callee.other)
         return script_stop(r, "call of a value that is not a function");
     return str_starts(callee.s, "__torch__") ? run_named(r, callee.s, a, out)
-                                             : run_torch(r, callee.s, a, out);
+                                             : script_run_torch(r, callee.s, a, out);
 }
 
 /* ---- expressions ---- */
@@ -484,7 +273,7 @@ static assay_status eval_name(script_run *r, frame *fr, str name, aten_value *ou
     uint32_t at = map_get(&fr->names, name);
     if (at != MAP_NONE) {
         *out = fr->values.items[at];
-        renew(r, out);
+        script_renew(r, out);
         return ASSAY_OK;
     }
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
@@ -508,8 +297,8 @@ static assay_status eval_attribute(script_run *r, frame *fr, const script_expr *
     if (str_is(out->s, "CONSTANTS") && e->s.n > 1 &&
         str_to_u64((str){e->s.p + 1, e->s.n - 1}, &k) && r->s->constants &&
         k < r->s->constants->items.n)
-        return of_pickle(r, r->s->constants->items.items[k],
-                         str_printf(r->f.scratch, "constants.%u", (unsigned)k), out);
+        return script_of_pickle(r, r->s->constants->items.items[k],
+                                str_printf(r->f.scratch, "constants.%u", (unsigned)k), out);
     str q = str_printf(r->f.scratch, STR_FMT "." STR_FMT, STR_ARG(out->s), STR_ARG(e->s));
     *out = of_name(q);
     return q.p ? ASSAY_OK : no_memory(r);
