@@ -27,7 +27,8 @@ static const char *fuzz_folder(void)
 }
 
 /* Writes a file of the folder; its path in `path`. */
-static void fuzz_put_file(const char *name, const void *p, size_t n, char path[256])
+__attribute__((unused)) static void fuzz_put_file(const char *name, const void *p, size_t n,
+                                                  char path[256])
 {
     snprintf(path, 256, "%s/%s", fuzz_folder(), name);
     FILE *f = fopen(path, "wb");
