@@ -18,3 +18,5 @@ printf 'nothing of this kind' > y.pb
 mkdir pointer
 printf 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n' > pointer/saved_model.pb
 "$ASSAY" pointer || echo "exit $?"
+printf '\012\007\010\001\022\003abc' > keras_metadata.pb
+"$ASSAY" ./keras_metadata.pb || echo "exit $?"
