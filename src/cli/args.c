@@ -199,6 +199,7 @@ static assay_status take_first_word(cli_args *a, const char *word, assay_error *
     if (a->n_words++ == 0) {
         a->command = cli_find_command(word);
         a->command_given = a->command != NULL;
+        a->left_out = cli_is_left_out(word) ? word : NULL;
     }
     return ASSAY_OK;
 }
@@ -414,6 +415,10 @@ assay_status cli_parse(int argc, char **argv, cli_args *a, assay_error *err)
     walk_all(&first, err);
     if (a->help || a->version)
         return ASSAY_OK;
+    if (a->left_out) {
+        cli_refuse(err, CLI_LEFT_OUT, a->left_out);
+        return err->code = ASSAY_ERR_UNSUPPORTED;
+    }
     if (!a->command)
         a->command = cli_find_command("graph");
     assay_status s = parse_for_command(a, err);

@@ -45,6 +45,8 @@ typedef struct cli_command {
 
 const cli_command *cli_command_at(size_t index);       /* NULL past the end */
 const cli_command *cli_find_command(const char *name); /* NULL if there is none */
+bool cli_is_left_out(const char *name);                /* a command that this build does not have */
+#define CLI_LEFT_OUT "%s needs the native program: this build analyses models without running them."
 bool cli_command_is(const cli_command *c, const char *class_name);
 const char *cli_command_name_at(size_t i, const void *ctx); /* for cli_nearest() */
 /* Formats of results, for the rows. */
@@ -128,8 +130,9 @@ typedef struct cli_sweep_args {
 
 struct cli_args {
     const cli_command *command;
-    bool command_given; /* by name, not by leaving it out */
-    bool fell_back;     /* the model is the command's fallback */
+    bool command_given;   /* by name, not by leaving it out */
+    const char *left_out; /* the command, if this build does not have it */
+    bool fell_back;       /* the model is the command's fallback */
     const char *words[CLI_MAX_WORDS];
     int n_words;
     char **rest; /* what follows --, of a command that takes it; ends with NULL; or NULL */

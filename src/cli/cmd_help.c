@@ -78,6 +78,8 @@ static int help_word(const char *word)
     const cli_command *c = cli_find_command(word);
     if (c)
         return cli_help_of(c);
+    if (cli_is_left_out(word))
+        return cli_complain_text(ASSAY_ERR_UNSUPPORTED, CLI_LEFT_OUT, word);
     const char *near = cli_nearest(word, cli_command_name_at, NULL);
     return cli_complain_text(ASSAY_ERR_USAGE, "unknown command '%.100s'.%s%s%s", word,
                              near ? " Did you mean '" : "", near ? near : "", near ? "'?" : "");

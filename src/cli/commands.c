@@ -5,50 +5,53 @@
 
 /* In the order of help. NATIVE: runs models, keeps a history, writes models, starts processes or serves a shell, which a
  * build for WebAssembly (wasm/) does not. */
-#ifdef __wasm__
-#define NATIVE(X, name)
-#else
-#define NATIVE(X, name) X(name)
-#endif
-#define COMMANDS(X)       \
-    X(graph)              \
-    NATIVE(X, profile)    \
-    NATIVE(X, bench)      \
-    NATIVE(X, layers)     \
-    X(memory)             \
-    X(compare)            \
-    NATIVE(X, check)      \
-    X(report)             \
-    X(validate)           \
-    X(map)                \
-    X(fuse)               \
-    X(scale)              \
-    NATIVE(X, sweep)      \
-    NATIVE(X, history)    \
-    NATIVE(X, trend)      \
-    NATIVE(X, capacity)   \
-    NATIVE(X, serve)      \
-    NATIVE(X, mcp)        \
-    X(devices)            \
-    X(models)             \
-    NATIVE(X, export)     \
-    X(pipeline)           \
-    X(ops)                \
-    NATIVE(X, machine)    \
-    X(lenses)             \
-    NATIVE(X, doctor)     \
-    NATIVE(X, watch)      \
-    NATIVE(X, load)       \
-    NATIVE(X, completion) \
-    X(help)               \
+#define COMMANDS(X, NATIVE) \
+    X(graph)                \
+    NATIVE(profile)         \
+    NATIVE(bench)           \
+    NATIVE(layers)          \
+    X(memory)               \
+    X(compare)              \
+    NATIVE(check)           \
+    X(report)               \
+    X(validate)             \
+    X(map)                  \
+    X(fuse)                 \
+    X(scale)                \
+    NATIVE(sweep)           \
+    NATIVE(history)         \
+    NATIVE(trend)           \
+    NATIVE(capacity)        \
+    NATIVE(serve)           \
+    NATIVE(mcp)             \
+    X(devices)              \
+    X(models)               \
+    NATIVE(export)          \
+    X(pipeline)             \
+    X(ops)                  \
+    NATIVE(machine)         \
+    X(lenses)               \
+    NATIVE(doctor)          \
+    NATIVE(watch)           \
+    NATIVE(load)            \
+    NATIVE(completion)      \
+    X(help)                 \
     X(version)
 
 #define DECLARED(name) extern const cli_command command_##name;
 #define LISTED(name)   &command_##name,
+#define NAMED(name)    #name " "
+#define NOTHING(name)
 
-COMMANDS(DECLARED)
-
-static const cli_command *const commands[] = {COMMANDS(LISTED)};
+#ifdef __wasm__
+COMMANDS(DECLARED, NOTHING)
+static const cli_command *const commands[] = {COMMANDS(LISTED, NOTHING)};
+static const char left_out[] = "" COMMANDS(NOTHING, NAMED);
+#else
+COMMANDS(DECLARED, DECLARED)
+static const cli_command *const commands[] = {COMMANDS(LISTED, LISTED)};
+static const char left_out[] = "";
+#endif
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
 const assay_status cli_exit_codes[] = {
@@ -81,6 +84,11 @@ const cli_command *cli_find_command(const char *name)
         if (strcmp(commands[i]->name, name) == 0)
             return commands[i];
     return NULL;
+}
+
+bool cli_is_left_out(const char *name)
+{
+    return cli_has_word(left_out, ' ', name, strlen(name));
 }
 
 bool cli_command_is(const cli_command *c, const char *class_name)

@@ -18,4 +18,5 @@ await import("./documents.mjs");
 await import("./kinds.mjs");
 await import("./graph.mjs");
 await import("./dashboard.mjs");
+await import("./layout.mjs");
 process.exit((await runAll(world, only)) ? 1 : 0);

@@ -158,6 +158,11 @@ function compareCommandLines(at) {
     const native = spawnSync(assay, ["lenet"], { env });
     check("npx assay lenet", npx("lenet").stdout.equals(native.stdout));
     check("npx assay of no model", npx("nosuch").status === 2);
+    for (const words of ["completion bash", "bench lenet", "serve", "help check"]) {
+        const left = npx(...words.split(" "));
+        const says = left.status === 4 && /needs the native program/.test(left.stderr);
+        check(`npx assay ${words} says what it needs`, says, String(left.stderr));
+    }
     const run = npx("compare", "lenet", "mlp", "--measure");
     check("what needs the native program says so", run.status === 5 && /native/.test(run.stderr));
     const refused = npx("compare", "lenet", "mlp", "--baseline", "old.json");

@@ -36,7 +36,8 @@ export function sparkline(all: number[], about: string): HTMLElement {
     const points = places.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(" ");
     svg.append(shape("polyline", { points, class: "spark-line", "data-points": places.length }));
     const last = places[places.length - 1];
-    if (last) svg.append(shape("circle", { cx: last[0], cy: last[1], r: 3.5, class: "spark-dot" }));
+    // A point of a round line: round however the picture is stretched.
+    if (last) svg.append(shape("path", { d: `M${last[0]} ${last[1]}h0.01`, class: "spark-dot" }));
     const box = h("div", { class: "sparkline" });
     box.append(svg);
     return box;

@@ -131,18 +131,15 @@ function ratioBars(
         const base = g.of(first);
         return base ? (g.of(p) ?? 0) / base : 0;
     };
-    const bar = (g: Figure) => ({
-        value: ratio(g) || null,
-        label: { position: ratio(g) < 1 ? ("left" as const) : ("right" as const) },
-    });
     const series: BarSeriesOption = {
         type: "bar",
         name: look.name,
         barMaxWidth: 14,
         itemStyle: { color: look.color },
-        data: there.map(bar),
+        data: there.map((g) => ratio(g) || null),
         label: {
             show: true,
+            position: "right", // also of a bar to the left, whose end may reach the names
             color: palette().text,
             fontSize: 11,
             formatter: labelText((m) => f.ratio(m.value)),
@@ -190,12 +187,10 @@ function ratiosOfMany(list: Profile[], names: string[], there: Figure[]): HTMLEl
                     type: "bar",
                     barMaxWidth: 16,
                     itemStyle: { color: palette().series[0] },
-                    data: list.map((p) => ({
-                        value: ratio(p) || null,
-                        label: { position: ratio(p) < 1 ? ("left" as const) : ("right" as const) },
-                    })),
+                    data: list.map((p) => ratio(p) || null),
                     label: {
                         show: true,
+                        position: "right",
                         color: palette().text,
                         formatter: labelText((m) => f.ratio(m.value)),
                     },

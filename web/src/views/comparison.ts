@@ -79,7 +79,7 @@ const changeColumns: GridColumn<LayerChange>[] = [
         value: (r) => r.type ?? "",
         text: (r) => r.type ?? "",
     },
-    { id: "shape", name: "Output", width: "minmax(130px,1.5fr)", value: shapes, text: shapes },
+    { id: "shape", name: "Output", width: "minmax(160px,1.5fr)", value: shapes, text: shapes },
     difference("flops", { id: "flops", name: "Δ FLOPs", width: "100px" }, (v) => f.si(v)),
     difference("parameters", { id: "parameters", name: "Δ Params", width: "100px" }, (v) =>
         f.si(v),

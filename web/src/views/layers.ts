@@ -42,12 +42,17 @@ const boundOf = (l: ProfileLayer): string =>
 const nameColumns: GridColumn<ProfileLayer>[] = [
     words({ id: "name", name: "Layer", width: "minmax(190px, 3fr)" }, (l) => l.name),
     words({ id: "type", name: "Type", width: "minmax(90px, 1fr)" }, (l) => l.type ?? ""),
-    words(
-        { id: "output", name: "Output", width: "minmax(110px, 1.3fr)" },
+];
+// Digits are never cut: the column has room for the longest shape.
+function outputColumn(layers: ProfileLayer[]): GridColumn<ProfileLayer> {
+    const longest = layers.reduce((n, l) => Math.max(n, outputOf(l).length), 0);
+    const room = Math.min(Math.max(110, 28 + 9 * longest), 320);
+    return words(
+        { id: "output", name: "Output", width: `minmax(${room}px, 1.3fr)` },
         (l) => f.shape(l.output_shapes?.[0]),
         outputOf,
-    ),
-];
+    );
+}
 const parameterColumn = figures(
     {
         id: "parameters",
@@ -110,6 +115,7 @@ function columnsOf(p: Profile, layers: ProfileLayer[]): GridColumn<ProfileLayer>
         layers.some((l) => c.value(l) !== 0) ? [c] : [];
     return [
         ...nameColumns,
+        outputColumn(layers),
         ...ifAny(parameterColumn),
         flopColumn,
         shareColumn(p.total_flops || 1),
