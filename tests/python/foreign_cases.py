@@ -687,7 +687,8 @@ module @layers {
     %zero = stablehlo.constant dense<0.5> : tensor<2x6xf32>
     %5 = stablehlo.compare GT, %arg1, %zero : (tensor<2x6xf32>, tensor<2x6xf32>) -> tensor<2x6xi1>
     %off = stablehlo.constant dense<false> : tensor<i1>
-    %6 = stablehlo.reduce(%5 init: %off) across dimensions = [1] : (tensor<2x6xi1>, tensor<i1>) -> tensor<2xi1>
+    %6 = stablehlo.reduce(%5 init: %off) across dimensions = [1]
+        : (tensor<2x6xi1>, tensor<i1>) -> tensor<2xi1>
       reducer(%a: tensor<i1>, %b: tensor<i1>) {
         %yes = stablehlo.constant dense<true> : tensor<i1>
         %no = stablehlo.constant dense<false> : tensor<i1>
@@ -697,7 +698,8 @@ module @layers {
     }
     %7 = "stablehlo.einsum"(%arg1, %arg1) {einsum_config = "ik,jk->ij"}
         : (tensor<2x6xf32>, tensor<2x6xf32>) -> tensor<2x2xf32>
-    return %0, %1, %2#0, %2#1, %3, %4, %6, %7 : tensor<1x9x8x2xf32>, tensor<1x3x2x3xf32>, tensor<2x6xf32>,
+    return %0, %1, %2#0, %2#1, %3, %4, %6, %7
+        : tensor<1x9x8x2xf32>, tensor<1x3x2x3xf32>, tensor<2x6xf32>,
         tensor<2x6xi32>, tensor<2x6xf32>, tensor<2x6xf32>, tensor<2xi1>, tensor<2x2xf32>
   }
 }
