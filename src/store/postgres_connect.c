@@ -79,9 +79,9 @@ void postgres_put_clean(const pg_store *s, const char *text, sbuf *out)
         size_t n = secret_at(s, at);
         if (n)
             sbuf_puts(out, "***");
-        else if (*at != '\n')
+        else if (*at != '\n' && *at != '\t') /* libpq indents its second line */
             sbuf_putc(out, *at);
-        else if (at[1])
+        else if (*at == '\n' && at[1])
             sbuf_puts(out, "; ");
         at += n ? n : 1;
     }

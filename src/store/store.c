@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -23,9 +24,25 @@ bool store_is_remote(const char *name)
     return name && backend_of(name) == &store_postgres;
 }
 
+/* "mysql://user:password@host" is no file. The name may hold a password: only its scheme is shown. */
+static assay_status refuse_other_urls(const char *name, assay_error *err)
+{
+    size_t n = name ? strcspn(name, ":/") : 0;
+    bool url = name && n &&
+               (strncmp(name + n, "://", 3) == 0 ||
+                (strncmp(name, "postgres", 8) == 0 && name[n] == ':'));
+    if (!url || store_is_remote(name))
+        return ASSAY_OK;
+    return err_fail(err, ASSAY_ERR_USAGE,
+                    "a history is a file, or a database such as postgresql://user@host/db, not "
+                    "'%.*s:...'",
+                    (int)(n < 40 ? n : 40), name);
+}
+
 assay_status store_open(const char *name, bool create, store **out, assay_error *err)
 {
     assert(out);
+    TRY(refuse_other_urls(name, err));
     return backend_of(name)->open(name, create ? STORE_WRITES : STORE_READS, out, err);
 }
 
@@ -38,6 +55,7 @@ void store_close(store *s)
 assay_status store_init(const char *name, bool *changed, char version[32], assay_error *err)
 {
     store *s = NULL;
+    TRY(refuse_other_urls(name, err));
     TRY(backend_of(name)->open(name, STORE_MAKES_SCHEMA, &s, err));
     *changed = s->schema_changed;
     snprintf(version, 32, "%s", s->version);

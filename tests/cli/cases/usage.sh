@@ -25,3 +25,9 @@ echo "== a dimension that the model has not"
 "$ASSAY" resnet18 --dim batch=3 || echo "exit $?"
 "$ASSAY" compare "$CASES/../models/symbolic.onnx" resnet18 --dim bath=3 || echo "exit $?"
 "$ASSAY" compare "$CASES/../models/symbolic.onnx" resnet18 --dim batch=3 > /dev/null && echo "one of them has it"
+echo "---- histories that are other URLs are no files, and their passwords stay unseen"
+for name in mysql://u:s3cret@h/db postgresql:/u:s3cret@h/db; do
+    "$ASSAY" lenet -q --save --db "$name" 2> said || echo "exit $?"
+    ! grep s3cret said
+done
+ls -d mysql* postgresql* 2> /dev/null || echo "no folder"
