@@ -31,11 +31,22 @@ typedef struct table {
     bool sound;
 } table;
 
+/* Coefficients of all devices but one generation. */
+typedef struct known_pool {
+    kernel_family family;
+    int without;
+    str dtype, kernel;
+    bool ok;
+    fit_result fit;
+} known_pool;
+
 typedef struct bench {
     bench_run run;
     arena *arena; /* of run */
     table tables[TABLES];
     uint32_t n;
+    known_pool known[TABLES];
+    uint32_t n_known;
 } bench;
 
 /* ---- reading ---- */
@@ -263,7 +274,7 @@ static void fit_table(table *t, arena *keep)
 
 static const char *const generations[][3] = {
     {"a100_sxm"}, {"h100_sxm"}, {"b200_sxm", "b300_sxm", "gb200"}, {"rtx_pro_6000_server"}};
-enum { N_GENERATIONS = 4, POOLED_MOST = 60000 };
+enum { N_GENERATIONS = 4, POOLED_MOST = 60000, CHOOSING_MOST = 6000 };
 
 static int generation_of(str gpu)
 {
@@ -286,25 +297,27 @@ static bool is_judged(kernel_family f)
     return f != KERNEL_MOE && f != KERNEL_COLLECTIVE;
 }
 
-#define OTHER_TYPE   0.2  /* weight of tables of another number type */
+#define OTHER_TYPE 0.2 /* weight of tables of another number type */
+#define OTHER_TYPE_OF_SUM \
+    0.5                   /* the same: bytes and peak, in which types differ, are in the parts */
 #define POOLED_PRIOR 0.06 /* of the rows' weight */
 #define SUM_PRIOR    2e-5 /* the same of sums */
+#define DROPPED      -30  /* coefficient of a part that was dropped: exp(-30) of it is left */
 #define USELESS      0.8  /* mean error of a generation left out: such a pooled row is not kept */
 
-static uint32_t pooled_row(const table *t, uint32_t i, double *out, fit_form *form)
+static uint32_t pooled_row(const table *t, uint32_t i, fit_form form, double *out)
 {
     const kernel_call *c = &t->rows.items[i].call;
     kernel_machine m = kernel_machine_of(t->d, c->dtype);
     kernel_terms x;
     kernel_describe(c, &m, &x);
-    *form = kernel_pooled_form(&x);
-    return kernel_pooled_terms(t->family, t->dtype, &x, out);
+    return kernel_pooled_terms(t->family, t->dtype, form, &x, out);
 }
 
 /* Of families whose types differ in bytes and peak alone, all types count. */
 static bool pools_types(kernel_family f)
 {
-    return f == KERNEL_GEMM || f == KERNEL_DECODE || f == KERNEL_MOE;
+    return f == KERNEL_GEMM || f == KERNEL_PREFILL || f == KERNEL_DECODE || f == KERNEL_MOE;
 }
 
 /* Tables whose name in the trt_flow of one GPU only says nothing of others. */
@@ -317,45 +330,154 @@ static bool pools(const table *t, const table *of, int without)
            (t->family != KERNEL_PREFILL || !strstr(t->kernel.p, "triton"));
 }
 
-static bool pool(bench *b, const table *of, int without, fit_result *out)
+typedef struct pooled {
+    fit_form form;
+    uint32_t n, terms;
+    double *x, *base, *seconds, *weight;
+    uint32_t *group; /* generation */
+} pooled;
+
+/* Every step-th row of the tables that pool, so that there are at most `most`. */
+static bool gather(const bench *b, const table *of, int without, fit_form form, size_t most,
+                   arena *a, pooled *p)
 {
-    arena *a = arena_new((size_t)2 << 30);
-    size_t all = 0, n = 0;
-    uint32_t terms = 0, rows[N_GENERATIONS] = {0};
-    fit_form form = FIT_FACTORS;
+    size_t all = 0, rows[N_GENERATIONS] = {0};
     for (uint32_t k = 0; k < b->n; k++)
         if (pools(&b->tables[k], of, without)) {
             all += b->tables[k].rows.n;
             rows[generation_of(b->tables[k].gpu)] += b->tables[k].rows.n;
         }
-    size_t step = all / POOLED_MOST + 1;
-    double *x = ARENA_ARRAY(a, double, (all / step + TABLES) * FIT_TERMS);
-    double *base = ARENA_ARRAY(a, double, all / step + TABLES);
-    double *seconds = ARENA_ARRAY(a, double, all / step + TABLES);
-    double *weight = ARENA_ARRAY(a, double, all / step + TABLES);
-    uint32_t *group = ARENA_ARRAY(a, uint32_t, all / step + TABLES);
+    size_t step = all / most + 1, room = all / step + TABLES;
+    *p = (pooled){.form = form,
+                  .x = ARENA_ARRAY(a, double, room *FIT_TERMS),
+                  .base = ARENA_ARRAY(a, double, room),
+                  .seconds = ARENA_ARRAY(a, double, room),
+                  .weight = ARENA_ARRAY(a, double, room),
+                  .group = ARENA_ARRAY(a, uint32_t, room)};
     for (uint32_t k = 0; all && k < b->n; k++) {
         const table *t = &b->tables[k];
-        if (!pools(t, of, without))
-            continue;
-        for (size_t i = 0; i < t->rows.n; i += step, n++) {
+        for (size_t i = 0; pools(t, of, without) && i < t->rows.n; i += step, p->n++) {
             double row[FIT_TERMS];
-            terms = pooled_row(t, (uint32_t)i, row, &form);
-            memcpy(x + n * terms, row, sizeof *row * terms);
-            base[n] = t->base[i];
-            seconds[n] = t->seconds[i];
-            group[n] = (uint32_t)generation_of(t->gpu);
-            weight[n] = (same_type(t->dtype, of->dtype) ? 1 : OTHER_TYPE) * 1e4 / rows[group[n]];
+            p->terms = pooled_row(t, (uint32_t)i, p->form, row);
+            memcpy(p->x + (size_t)p->n * p->terms, row, sizeof *row * p->terms);
+            p->base[p->n] = t->base[i];
+            p->seconds[p->n] = t->seconds[i];
+            p->group[p->n] = (uint32_t)generation_of(t->gpu);
+            double other = p->form == FIT_SUM ? OTHER_TYPE_OF_SUM : OTHER_TYPE;
+            p->weight[p->n] = (same_type(t->dtype, of->dtype) ? 1 : other) * 1e4 /
+                              (double)rows[generation_of(t->gpu)];
         }
     }
-    fit_problem p = {form, (uint32_t)n, terms, x, base, seconds, weight, group, NULL, 0};
-    for (size_t i = 0; i < n; i++)
-        p.prior_rows += weight[i] * (form == FIT_SUM ? SUM_PRIOR : POOLED_PRIOR);
+    return p->n > 100;
+}
+
+/* With the terms of `mask` alone; ratio as in fit_run(). */
+static bool fit_masked(const pooled *p, uint64_t mask, fit_result *out, double *ratio)
+{
+    arena *a = arena_new((size_t)2 << 30);
+    double *x = ARENA_ARRAY(a, double, (size_t)p->n * p->terms);
+    for (size_t i = 0; i < (size_t)p->n * p->terms; i++)
+        x[i] = mask >> i % p->terms & 1 ? p->x[i] : 0;
+    fit_problem q = {p->form, p->n, p->terms, x, p->base, p->seconds, p->weight, p->group, NULL, 0};
+    for (uint32_t i = 0; i < p->n; i++)
+        q.prior_rows += p->weight[i] * (p->form == FIT_SUM ? SUM_PRIOR : POOLED_PRIOR);
     assay_error err;
     err_clear(&err);
-    bool ok = n > 100 && fit_run(&p, a, out, NULL, &err) == ASSAY_OK;
+    bool ok = fit_run(&q, a, out, ratio, &err) == ASSAY_OK;
+    for (uint32_t j = 0; j < p->terms; j++)
+        out->c[j] = mask >> j & 1 ? out->c[j] : DROPPED;
     arena_free(a);
     return ok;
+}
+
+/* The mean over generations of the median error of each, left out. */
+static double inner_error(const pooled *p, uint64_t mask)
+{
+    double *ratio = malloc(sizeof *ratio * p->n), *off = malloc(sizeof *off * p->n);
+    fit_result r;
+    double sum = 0;
+    int n = 0;
+    bool ok = fit_masked(p, mask, &r, ratio);
+    for (uint32_t g = 0; ok && g < N_GENERATIONS; g++) {
+        uint32_t rows = 0;
+        for (uint32_t i = 0; i < p->n; i++)
+            if (p->group[i] == g)
+                off[rows++] = fabs(1 / ratio[i] - 1);
+        sum += rows ? fit_quantile(off, rows, 0.5) : 0;
+        n += rows > 0;
+    }
+    free(ratio);
+    free(off);
+    return n > 1 ? sum / n : INFINITY;
+}
+
+/* The part whose loss costs least, and the inner error without it. */
+static uint32_t least_part(const pooled *p, uint64_t mask, double *error)
+{
+    uint32_t best = 0;
+    *error = INFINITY;
+    for (uint32_t j = 1; j < p->terms; j++) {
+        double e = mask >> j & 1 ? inner_error(p, mask & ~((uint64_t)1 << j)) : INFINITY;
+        if (e < *error) {
+            *error = e;
+            best = j;
+        }
+    }
+    return best;
+}
+
+/* Which parts of a sum are kept: one after the other is dropped as long as the inner error does not rise. The
+ * generation that is left out has no row in p: it does not take part in the choice. */
+static uint64_t choose_parts(const pooled *p)
+{
+    uint64_t mask = ((uint64_t)1 << p->terms) - 1;
+    if (p->form != FIT_SUM)
+        return mask;
+    double least = inner_error(p, mask), e = 0;
+    for (uint32_t j = least_part(p, mask, &e); e <= least; j = least_part(p, mask, &e)) {
+        mask &= ~((uint64_t)1 << j);
+        least = e;
+    }
+    return mask;
+}
+
+static bool has_parts(kernel_family f)
+{
+    return f != KERNEL_GEMM && f != KERNEL_COLLECTIVE;
+}
+
+static fit_form form_of(kernel_family f)
+{
+    return has_parts(f) ? FIT_SUM : FIT_FACTORS;
+}
+
+static bool pool_anew(const bench *b, const table *of, int without, fit_result *out)
+{
+    arena *a = arena_new((size_t)2 << 30);
+    fit_form form = form_of(of->family);
+    pooled few, p;
+    bool ok = gather(b, of, without, form, CHOOSING_MOST, a, &few) &&
+              gather(b, of, without, form, POOLED_MOST, a, &p) &&
+              fit_masked(&p, choose_parts(&few), out, NULL);
+    arena_free(a);
+    return ok;
+}
+
+/* Tables of one family, type and generation left out have the same. */
+static bool pool(bench *b, const table *of, int without, fit_result *out)
+{
+    for (uint32_t i = 0; i < b->n_known; i++) {
+        const known_pool *k = &b->known[i];
+        if (k->family == of->family && k->without == without && str_eq(k->dtype, of->dtype) &&
+            (of->family != KERNEL_COLLECTIVE || str_eq(k->kernel, of->kernel)))
+            return *out = k->fit, k->ok;
+    }
+    known_pool k = {
+        .family = of->family, .without = without, .dtype = of->dtype, .kernel = of->kernel};
+    k.ok = pool_anew(b, of, without, &k.fit);
+    if (b->n_known < TABLES)
+        b->known[b->n_known++] = k;
+    return *out = k.fit, k.ok;
 }
 
 typedef struct errors {
@@ -381,9 +503,9 @@ static void leave_table_out(bench *b, const table *t, int g, errors *of_family)
     if (!pool(b, t, g, &r))
         return;
     double *off = malloc(sizeof *off * t->rows.n), row[FIT_TERMS];
+    fit_form form = form_of(t->family);
     for (uint32_t i = 0; i < t->rows.n; i++) {
-        fit_form form;
-        uint32_t terms = pooled_row(t, i, row, &form);
+        uint32_t terms = pooled_row(t, i, form, row);
         double s = fit_seconds(form, t->base[i], row, r.c, terms);
         off[i] = fabs(s / t->seconds[i] - 1);
     }

@@ -71,12 +71,15 @@ kernel_machine kernel_machine_of(const device *d, const kernel_dtype *t)
                              ? t->peak
                              : device_precision_on(d, str_of(device_precision_name(t->peak)));
     double peak = p < DEVICE_PRECISIONS ? d->peak[p] : 0;
+    double half = fmax(d->peak[DEVICE_BF16], d->peak[DEVICE_FP16]);
     return (kernel_machine){.peak = t->fp4 && d->fp4 > 0 ? d->fp4 : or_usual(peak, 1e12),
                             .bandwidth = or_usual(d->bandwidth, 1e9),
                             .units = or_usual(d->units, USUAL_UNITS),
                             .clock = or_usual(d->clock_hz, USUAL_CLOCK),
                             .cache_bytes = or_usual(d->cache_bytes, USUAL_CACHE),
-                            .link = or_usual(d->link, 32e9)};
+                            .link = or_usual(d->link, 32e9),
+                            .tensor_rate = half / or_usual(d->units, USUAL_UNITS) /
+                                           or_usual(d->clock_hz, USUAL_CLOCK)};
 }
 
 void kernel_put(kernel_terms *t, double x)
@@ -142,9 +145,9 @@ const char *kernel_type_like(str dtype)
     return str_is(dtype, "int8_wo") || str_is(dtype, "int4_wo") ? "bfloat16" : NULL;
 }
 
-fit_form kernel_pooled_form(const kernel_terms *t)
+fit_form kernel_pooled_form(const kernel_terms *t, uint32_t n_coefficients)
 {
-    return t->n_parts ? FIT_SUM : FIT_FACTORS;
+    return t->n_parts && t->n_parts == n_coefficients ? FIT_SUM : FIT_FACTORS;
 }
 
 static uint32_t put_type_terms(str dtype, const double *x, uint32_t n, double out[FIT_TERMS])
@@ -162,10 +165,10 @@ static uint32_t put_type_terms(str dtype, const double *x, uint32_t n, double ou
     return n + 2 * TYPES;
 }
 
-uint32_t kernel_pooled_terms(kernel_family f, str dtype, const kernel_terms *t,
+uint32_t kernel_pooled_terms(kernel_family f, str dtype, fit_form form, const kernel_terms *t,
                              double out[FIT_TERMS])
 {
-    if (t->n_parts) {
+    if (form == FIT_SUM) {
         memcpy(out, t->parts, sizeof *out * t->n_parts);
         return t->n_parts;
     }
@@ -202,9 +205,10 @@ static double seconds_by(const kernel_row *r, const kernel_call *c, const kernel
     double pooled[FIT_TERMS];
     if (!str_is(r->device, "*"))
         return fit_seconds(FIT_FACTORS, t->base, t->x, r->c, r->n_terms);
-    uint32_t n = kernel_pooled_terms(c->family, str_of(c->dtype->name), t, pooled);
+    fit_form form = kernel_pooled_form(t, r->n_terms);
+    uint32_t n = kernel_pooled_terms(c->family, str_of(c->dtype->name), form, t, pooled);
     n = n < r->n_terms ? n : r->n_terms;
-    return fit_seconds(kernel_pooled_form(t), t->base, pooled, r->c, n);
+    return fit_seconds(form, t->base, pooled, r->c, n);
 }
 
 kernel_time kernel_predict(const kernel_table *t, const device *d, const kernel_call *c)

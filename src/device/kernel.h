@@ -8,9 +8,9 @@
  *
  * The x_j are logarithms of ratios (waves per unit, bytes per cache, arithmetic over moving, work over launch) and
  * hinges max(0, x - knot) on them: at most 50 per table. A device that was not measured takes the coefficients of the
- * pooled rows (device "*"), and its error is that of a generation left out. Of GEMM, prefill and collectives they are
- * fitted to the ratios alone. Of decode, encoders and experts, where launches, waves of small blocks and bytes add up,
- * they are factors of those parts:
+ * pooled rows (device "*"), and its error is that of a generation left out. They are fitted to the ratios alone, or,
+ * where launches, waves of blocks and bytes add up (most of attention, experts), they are factors of those parts;
+ * a part that does not help generations that are left out has none (-30):
  *
  *   time   = max(limit, sum exp(c_j) part_j)      part_j: seconds by the data sheet
  *
@@ -61,7 +61,12 @@ typedef struct kernel_call {
 /* What of a device the model uses. */
 typedef struct kernel_machine {
     double peak, bandwidth, units, clock, cache_bytes, link;
+    double tensor_rate; /* half-precision FLOPs of a unit in a cycle */
 } kernel_machine;
+/* From these rates on, groups of warps share the tensor cores (Hopper), and they have memory of their own (Blackwell
+ * for data centres): frameworks have other kernels for either. */
+#define KERNEL_WARP_GROUPS   3e3
+#define KERNEL_TENSOR_MEMORY 6e3
 kernel_machine kernel_machine_of(const device *d, const kernel_dtype *t);
 
 enum { KERNEL_PARTS = 8 };
@@ -73,14 +78,15 @@ typedef struct kernel_terms {
     uint32_t n;
     uint32_t n_ratios; /* of x: those that hold for any device come first */
     double parts[KERNEL_PARTS];
-    uint32_t n_parts; /* 0: rows of all devices are fitted to the ratios */
+    uint32_t n_parts; /* 0: rows of all devices are fitted to the ratios alone */
 } kernel_terms;
 void kernel_describe(const kernel_call *c, const kernel_machine *m, kernel_terms *out);
-/* The terms of rows of all devices together (device "*"): the parts, or the ratios and of GEMM a factor of its own for
- * each narrow type: constant, and where arithmetic binds. Returns their number. */
-uint32_t kernel_pooled_terms(kernel_family f, str dtype, const kernel_terms *t,
+/* The terms of rows of all devices together (device "*") in a form: FIT_SUM the parts, FIT_FACTORS the ratios, and of
+ * GEMM a factor of its own for each narrow type: constant, and where arithmetic binds. Returns their number. */
+uint32_t kernel_pooled_terms(kernel_family f, str dtype, fit_form form, const kernel_terms *t,
                              double out[FIT_TERMS]);
-fit_form kernel_pooled_form(const kernel_terms *t);
+/* The form of such a row: as many coefficients as the kernel has parts are those of a sum. */
+fit_form kernel_pooled_form(const kernel_terms *t, uint32_t n_coefficients);
 /* Types of which few devices have tables: those of another type hold for them; NULL: of none. */
 const char *kernel_type_like(str dtype);
 

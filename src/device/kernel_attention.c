@@ -11,18 +11,18 @@
 #define WALK_BYTES    10.0           /* of the cache that one block takes in a cycle */
 #define BLOCK_CYCLES  (4e-6 * 2.6e9) /* that a block lives at least */
 
-/* Of sums: launch, and what a block does at least, a split of the cache, a walk of a window. */
-#define SUM_LAUNCH_S    5e-6
-#define SUM_LAUNCH      1e4 /* cycles */
-#define SUM_BLOCK       4e3
-#define SUM_HEAD        60.0
-#define SPLIT_S         1.5e-6
-#define SPLIT_KEYS      256.0
-#define WALK_FAST       100.0 /* bytes in a cycle */
-#define ENCODER_WALK    8.0
-#define ENCODER_BLOCK   6e3
-#define ENCODER_REACHES 0.6 /* of the peak */
-#define ENCODER_MOVES   0.2 /* of the bytes, beside the arithmetic */
+/* Of sums, in cycles where no unit is given. */
+#define SUM_LAUNCH_S  5e-6
+#define SUM_LAUNCH    1e4
+#define SUM_KERNEL    9e3 /* of a further kernel that waits for the one before */
+#define SUM_OVERLAP   3e3 /* of one that is launched while the one before ends */
+#define SUM_BLOCK     4e3
+#define SUM_HEAD      60.0
+#define SPLIT         2.5e3 /* for each doubling of the parts of a cache */
+#define SPLIT_KEYS    256.0
+#define SUM_REACHES   0.6  /* of the peak */
+#define SPECIAL_UNIT  16.0 /* exponentials of a unit in a cycle */
+#define HEAD_MULTIPLE 32.0 /* head sizes are padded to it */
 
 typedef struct attention {
     double pairs, keys; /* per head and sequence */
@@ -57,6 +57,85 @@ static attention attention_of(const kernel_call *c)
     return a;
 }
 
+/* ---- sums ---- */
+
+/* Which kernels serving frameworks launch follows from the tensor cores: FlashAttention 3 where groups of warps share
+ * them, those of TensorRT-LLM where they have memory of their own, else FlashAttention 2, which has no fp8 cache
+ * (FlashInfer then). They differ in how many kernels one call takes and whether the heads of a cache are split. */
+typedef enum attention_kernels { FLASH2, FLASH3, FLASHINFER, TENSORRT } attention_kernels;
+
+static attention_kernels kernels_on(const kernel_call *c, const kernel_machine *m)
+{
+    if (m->tensor_rate > KERNEL_TENSOR_MEMORY)
+        return TENSORRT;
+    if (m->tensor_rate > KERNEL_WARP_GROUPS)
+        return FLASH3;
+    return c->kv_bytes > 0 && c->kv_bytes < 2 ? FLASHINFER : FLASH2;
+}
+
+typedef struct decode_plan {
+    bool splits, walks; /* the cache of a head is split; one block walks all of it */
+    double further;     /* kernels after the first */
+    bool overlapped;    /* one more, which starts early */
+    double blocks;
+} decode_plan;
+
+/* FlashAttention 2 treats the heads of a group as queries (a copy, unless that is a view) and splits the cache only
+ * then; a second kernel adds the parts up. FlashAttention 3 and FlashInfer always add up, FlashAttention 3 under a
+ * window after the first kernel has ended. The kernels of TensorRT-LLM add up inside the first. */
+static decode_plan plan_decode(const kernel_call *c, const kernel_machine *m, const attention *a)
+{
+    attention_kernels k = kernels_on(c, m);
+    bool window = c->window > 0, grouped = a->repeats > 1 && !window;
+    decode_plan p = {.walks = k == FLASH2 && !grouped,
+                     .overlapped = (k == FLASH3 && !window) || k == FLASHINFER,
+                     .blocks = c->batch * (k == FLASH2 && window ? c->heads : c->kv_heads)};
+    p.splits = !p.walks && a->keys >= SPLIT_KEYS && c->batch * c->kv_heads < m->units;
+    p.further = (k == FLASH2 && grouped && c->kv_heads > 1 && c->batch > 1) +
+                (k == FLASH2 && p.splits) + (k == FLASH3 && window && c->past >= c->window);
+    return p;
+}
+
+static void decode_parts(const kernel_call *c, const kernel_machine *m, const attention *a,
+                         kernel_terms *t)
+{
+    decode_plan p = plan_decode(c, m, a);
+    double cycle = 1 / m->clock, waves = p.blocks / m->units;
+    double walk = a->keys * c->head_size * 2 * c->kv_bytes / WALK_BYTES * cycle;
+    double doublings = p.splits && !(c->window > 0) ? 1 + fmin(log2(a->keys / SPLIT_KEYS), 3) : 0;
+    kernel_part(t, SUM_LAUNCH_S + SUM_LAUNCH * cycle);
+    kernel_part(t, fmax(kernel_moving(m, t->bytes), p.walks ? walk : 0));
+    kernel_part(t, p.further * SUM_KERNEL * cycle);
+    kernel_part(t, p.overlapped ? SUM_OVERLAP * cycle : 0);
+    kernel_part(t, waves * SUM_BLOCK * cycle);
+    kernel_part(t, fmax(waves - 1, 0) * SUM_BLOCK * cycle);
+    kernel_part(t, doublings * SPLIT * cycle);
+    kernel_part(t, c->batch * c->heads / m->units * SUM_HEAD * cycle);
+}
+
+/* Prefill and encoders: products and exponentials run on different units of a block, neither hides the other whole.
+ * An fp8 cache takes fp8 queries on kernels that compute in fp8: one more pass over them. */
+static void block_parts(const kernel_call *c, const kernel_machine *m, const attention *a,
+                        kernel_terms *t)
+{
+    double blocks = ceil(c->queries / BLOCK_QUERIES) * c->heads * c->batch, cycle = 1 / m->clock;
+    double idle = fmin(ceil(blocks / m->units) * m->units / blocks, 1 + m->units / blocks);
+    double padded = ceil(c->head_size / HEAD_MULTIPLE) * HEAD_MULTIPLE / c->head_size;
+    double walk = c->window > 0 ? fmin(a->keys, c->window + BLOCK_QUERIES) : a->keys;
+    attention_kernels k = kernels_on(c, m);
+    bool quantised = c->kv_bytes < 2 && c->family == KERNEL_PREFILL &&
+                     (k == FLASH3 || k == TENSORRT);
+    double passes = quantised ? 3 * c->batch * c->queries * c->heads * c->head_size : 0;
+    kernel_part(t, SUM_LAUNCH_S + SUM_LAUNCH * cycle);
+    kernel_part(t, t->flops / m->peak / SUM_REACHES * padded * idle);
+    kernel_part(t, kernel_moving(m, t->bytes + passes));
+    kernel_part(t, a->pairs * c->heads * c->batch / m->units / SPECIAL_UNIT * cycle * idle);
+    kernel_part(t, blocks / m->units * SUM_BLOCK * cycle);
+    kernel_part(t, walk * c->head_size / WALK_BYTES * cycle);
+}
+
+/* ---- factors ---- */
+
 static void decode_terms(const kernel_call *c, const kernel_machine *m, const attention *a,
                          kernel_terms *t)
 {
@@ -74,39 +153,6 @@ static void decode_terms(const kernel_call *c, const kernel_machine *m, const at
     kernel_put(t, lb);
     KERNEL_HINGES(t, lb, 3, 6);
     KERNEL_HINGES(t, lr, 1, 2, 3);
-}
-
-/* Blocks that do not fill the units split the cache: a second kernel adds up. */
-static double split_steps(const kernel_call *c, const kernel_machine *m, double keys)
-{
-    bool splits = keys >= SPLIT_KEYS && c->batch * c->kv_heads < m->units;
-    return splits ? 1 + fmin(log2(keys / SPLIT_KEYS), 3) : 0;
-}
-
-static void decode_parts(const kernel_call *c, const kernel_machine *m, const attention *a,
-                         kernel_terms *t)
-{
-    double cycle = 1 / m->clock;
-    kernel_part(t, SUM_LAUNCH_S + SUM_LAUNCH * cycle);
-    kernel_part(t, kernel_moving(m, t->bytes));
-    kernel_part(t, c->batch * c->kv_heads / m->units * SUM_BLOCK * cycle);
-    kernel_part(t, c->batch * c->heads / m->units * SUM_HEAD * cycle);
-    kernel_part(t, SPLIT_S * split_steps(c, m, a->keys));
-    kernel_part(t,
-                c->window > 0 ? a->keys * c->head_size * 2 * c->kv_bytes / WALK_FAST * cycle : 0);
-}
-
-static void encoder_parts(const kernel_call *c, const kernel_machine *m, kernel_terms *t)
-{
-    double rows = ceil(c->queries / BLOCK_QUERIES), blocks = rows * c->heads * c->batch;
-    double idle = ceil(blocks / m->units) * m->units / blocks;
-    double padded = fmin(rows * BLOCK_QUERIES / c->queries, 8);
-    kernel_part(t, SUM_LAUNCH_S + SUM_LAUNCH / m->clock);
-    kernel_part(t,
-                t->flops / m->peak / ENCODER_REACHES * padded * fmin(idle, 1 + m->units / blocks));
-    kernel_part(t, kernel_moving(m, t->bytes) * ENCODER_MOVES);
-    kernel_part(t, blocks / m->units * ENCODER_BLOCK / m->clock);
-    kernel_part(t, c->queries * c->head_size / ENCODER_WALK / m->clock);
 }
 
 static void prefill_terms(const kernel_call *c, const kernel_machine *m, double work, double keys,
@@ -155,12 +201,11 @@ void kernel_attention(const kernel_call *c, const kernel_machine *m, kernel_term
     kernel_put(t, lk);
     KERNEL_HINGES(t, lk, 8, 10, 12, 14);
     kernel_put(t, c->window > 0 ? 1 : 0);
-    if (decodes)
+    if (decodes) {
         decode_parts(c, m, &a, t);
-    if (c->family == KERNEL_ENCODER)
-        encoder_parts(c, m, t);
-    if (decodes)
         decode_terms(c, m, &a, t);
-    else
-        prefill_terms(c, m, work, a.keys, t);
+        return;
+    }
+    block_parts(c, m, &a, t);
+    prefill_terms(c, m, work, a.keys, t);
 }

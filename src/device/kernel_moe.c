@@ -13,12 +13,13 @@
 #define LINK_START_S 6e-6
 #define TILE         16.0
 
-/* Of sums: launch, and rows and experts that the routing sorts. */
-#define SUM_LAUNCH_S 25e-6
-#define SUM_LAUNCH   3.75e4 /* cycles */
-#define SUM_REACHES  0.4    /* of the peak, by many small products */
-#define SUM_ROWS     1.8    /* times that the activations move */
-#define SUM_EXPERT   65.0   /* cycles */
+/* Of sums. */
+#define SUM_KERNEL_S  1e-6 /* of a launch, and cycles */
+#define SUM_KERNEL    3e3
+#define SUM_KERNELS   10.0 /* routing, sorting, products, activation, adding up */
+#define FUSED_KERNELS 4.0  /* with most of it inside the products */
+#define SUM_REACHES   0.4  /* of the peak, by many small products */
+#define SUM_EXPERT    65.0 /* cycles */
 
 typedef struct routed {
     double rows, held, reached, each; /* each: rows of an expert that is reached */
@@ -35,16 +36,23 @@ static routed route(const kernel_call *c)
     return r;
 }
 
+/* TensorRT-LLM has fused kernels for tensor cores with memory of their own, but for 4-bit weights beside wider
+ * activations. */
+static double kernels_of(const kernel_call *c, const kernel_machine *m)
+{
+    bool weights_only = c->dtype->weight_bytes < 1 && c->dtype->activation_bytes >= 2;
+    return m->tensor_rate > KERNEL_TENSOR_MEMORY && !weights_only ? FUSED_KERNELS : SUM_KERNELS;
+}
+
 static void moe_parts(const kernel_call *c, const kernel_machine *m, const routed *r,
                       kernel_terms *t)
 {
     double tile = r->each <= 16 ? 16 : r->each <= 32 ? 32 : r->each <= 64 ? 64 : 128;
-    double arithmetic = t->flops / m->peak / SUM_REACHES * ceil(r->each / tile) * tile / r->each;
     double weights = 3 * r->reached * c->hidden * c->inner * c->dtype->weight_bytes;
-    double moving = kernel_moving(m, weights);
-    kernel_part(t, SUM_LAUNCH_S + SUM_LAUNCH / m->clock);
-    kernel_part(t, sqrt(arithmetic * arithmetic + moving * moving));
-    kernel_part(t, SUM_ROWS * kernel_moving(m, r->rows * (2 * c->hidden + 3 * c->inner) * 2));
+    kernel_part(t, kernels_of(c, m) * (SUM_KERNEL_S + SUM_KERNEL / m->clock));
+    kernel_part(t, t->flops / m->peak / SUM_REACHES * ceil(r->each / tile) * tile / r->each);
+    kernel_part(t, kernel_moving(m, weights));
+    kernel_part(t, kernel_moving(m, r->rows * (2 * c->hidden + 3 * c->inner) * 2));
     kernel_part(t, r->reached * SUM_EXPERT / m->clock);
 }
 

@@ -204,7 +204,7 @@ static void larger_products_take_longer(void **state)
 /* Whole waves: one tile more than the units hold costs another wave. */
 static void tiles_run_in_waves(void **state)
 {
-    const kernel_machine m = {1e15, 1e12, 132, 1.8e9, 50e6, 0};
+    const kernel_machine m = {1e15, 1e12, 132, 1.8e9, 50e6, 0, 4e3};
     kernel_call c = {.family = KERNEL_GEMM,
                      .dtype = kernel_dtype_find(STR("bfloat16")),
                      .m = 128 * 132,
@@ -222,7 +222,7 @@ static void tiles_run_in_waves(void **state)
 /* A window of keys bounds the work of attention. */
 static void windows_bound_attention(void **state)
 {
-    const kernel_machine m = {1e15, 1e12, 132, 1.8e9, 50e6, 0};
+    const kernel_machine m = {1e15, 1e12, 132, 1.8e9, 50e6, 0, 4e3};
     kernel_call c = {.family = KERNEL_PREFILL,
                      .dtype = kernel_dtype_find(STR("bfloat16")),
                      .batch = 1,
@@ -238,6 +238,45 @@ static void windows_bound_attention(void **state)
     c.window = 1024;
     kernel_describe(&c, &m, &windowed);
     assert_true(windowed.flops == 4.0 * 128 * 32 * (1024.0 * 1025 / 2 + 7168.0 * 1024));
+}
+
+/* What follows from the tensor cores: FlashAttention 2 copies grouped heads and adds up in a second kernel, kernels
+ * for tensor memory do neither; exponentials limit short heads. */
+static void kernels_follow_the_tensor_cores(void **state)
+{
+    enum { FURTHER = 2, OVERLAPPED = 3, PRODUCTS = 1, EXPONENTIALS = 3 };
+    kernel_machine m = {1e15, 1e12, 132, 1.8e9, 50e6, 0, 1e3};
+    kernel_call c = {.family = KERNEL_DECODE,
+                     .dtype = kernel_dtype_find(STR("bfloat16")),
+                     .batch = 2,
+                     .queries = 1,
+                     .past = 4095,
+                     .heads = 32,
+                     .kv_heads = 8,
+                     .head_size = 128,
+                     .kv_bytes = 2};
+    kernel_terms old, hopper, blackwell, plain;
+    (void)state;
+    kernel_describe(&c, &m, &old);
+    c.batch = 1;
+    kernel_describe(&c, &m, &plain);
+    c.batch = 2;
+    m.tensor_rate = 4e3;
+    kernel_describe(&c, &m, &hopper);
+    m.tensor_rate = 8e3;
+    kernel_describe(&c, &m, &blackwell);
+    assert_true(old.parts[FURTHER] > 1.9 * plain.parts[FURTHER] && plain.parts[FURTHER] > 0);
+    assert_true(hopper.parts[OVERLAPPED] > 0 && !(hopper.parts[FURTHER] > 0));
+    assert_true(!(blackwell.parts[OVERLAPPED] > 0) && !(blackwell.parts[FURTHER] > 0));
+    c.family = KERNEL_ENCODER;
+    c.queries = 4096;
+    c.kv_heads = 32;
+    c.head_size = 72; /* computed as 96 */
+    kernel_describe(&c, &m, &old);
+    c.head_size = 96;
+    kernel_describe(&c, &m, &plain);
+    assert_true(fabs(old.parts[PRODUCTS] / plain.parts[PRODUCTS] - 1) < 1e-9);
+    assert_true(old.parts[EXPONENTIALS] == plain.parts[EXPONENTIALS]);
 }
 
 /* ---- runtimes ---- */
@@ -476,6 +515,7 @@ int run_test_kernel(void)
         cmocka_unit_test(larger_products_take_longer),
         cmocka_unit_test(tiles_run_in_waves),
         cmocka_unit_test(windows_bound_attention),
+        cmocka_unit_test(kernels_follow_the_tensor_cores),
         cmocka_unit_test(runtimes_have_rows),
         cmocka_unit_test(runtimes_stay_above_their_limit),
         cmocka_unit_test(broken_rows_are_refused),
