@@ -13,8 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
 #include <sys/mman.h>
-#include <unistd.h>
+#endif
 
 #include "base/memory.h"
 
@@ -40,14 +41,15 @@
 enum {
     ALIGN = ARENA_ALIGN,
     BLOCK_MIN = 8 << 10,
-    BLOCK_MAX = 1 << 20,
-    POPULATE_MIN = 128 << 10,
+    BLOCK_MAX = 256 << 10,
+    PAGES_MIN = 16 << 10, /* a block of this size has pages of its own */
     POPULATE_MAX = 4 << 20
 };
 
 typedef struct arena_block {
     struct arena_block *next;
     size_t used, cap; /* of data; `used` of the newest block is known when its room is closed */
+    size_t mapped;    /* bytes of its own pages; 0: it is from calloc() */
     _Alignas(ALIGN) unsigned char data[];
 } block;
 
@@ -59,18 +61,6 @@ arena *arena_new(size_t limit_bytes)
     a->left = a->limit = limit_bytes < SIZE_MAX / 2 ? limit_bytes : SIZE_MAX / 2;
     a->next_cap = BLOCK_MIN;
     return a;
-}
-
-void arena_free(arena *a)
-{
-    if (!a)
-        return;
-    for (block *b = a->head, *next; b; b = next) {
-        next = b->next;
-        UNPOISON(b->data, b->cap);
-        free(b);
-    }
-    free(a);
 }
 
 static void *fail_arena(arena *a)
@@ -106,30 +96,55 @@ static size_t rounded(size_t size)
     return (size + !size + (ALIGN - 1)) & ~(size_t)(ALIGN - 1);
 }
 
-/* A block of this size will be filled: asking for its pages in one call costs a fraction of faulting
- * them in one by one. An older kernel says no, and nothing is lost. */
-static void populate(block *b, size_t size)
+/* Zeroed pages of their own: calloc() would clear memory that was used before, and raises the size from which it
+ * maps when such a block is freed. A block that will be filled gets its pages in this one call, which costs a
+ * fraction of faulting them in one by one. */
+static block *block_of_pages(size_t size)
 {
-#ifdef MADV_POPULATE_WRITE
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE),
-              from = ((uintptr_t)b + page - 1) / page * page,
-              to = ((uintptr_t)b + size) / page * page;
-    if (size >= POPULATE_MIN && size <= POPULATE_MAX && to > from)
-        madvise((unsigned char *)b + (from - (uintptr_t)b), to - from, MADV_POPULATE_WRITE);
+#ifdef __linux__
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | (size <= POPULATE_MAX ? MAP_POPULATE : 0);
+    block *b = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (b == MAP_FAILED)
+        return memory_note_lack();
+    b->mapped = size;
+    return b;
 #else
-    (void)b, (void)size;
+    return memory_zeroed(1, size);
 #endif
+}
+
+static void block_free(block *b)
+{
+    UNPOISON(b->data, b->cap);
+#ifdef __linux__
+    if (b->mapped) {
+        munmap(b, b->mapped);
+        return;
+    }
+#endif
+    free(b);
 }
 
 static block *block_new(size_t cap)
 {
-    block *b = memory_zeroed(1, sizeof *b + cap);
+    size_t size = sizeof(block) + cap;
+    block *b = size >= PAGES_MIN && !GAP ? block_of_pages(size) : memory_zeroed(1, size);
     if (!b)
         return NULL;
-    populate(b, sizeof *b + cap);
     b->cap = cap;
     POISON(b->data, cap);
     return b;
+}
+
+void arena_free(arena *a)
+{
+    if (!a)
+        return;
+    for (block *b = a->head, *next; b; b = next) {
+        next = b->next;
+        block_free(b);
+    }
+    free(a);
 }
 
 /* A block with room for `need` bytes, linked into the arena. Not inlined: every allocation would save the

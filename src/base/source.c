@@ -165,6 +165,7 @@ static assay_status fill(source *s, uint64_t pos, uint64_t need, assay_error *er
     f->step = !straight ? STEP_MIN : f->step < STEP_MAX ? f->step * 2 : STEP_MAX;
     uint64_t n = fill_length(s, pos, need);
     assert(need <= SOURCE_VIEW_MAX && need <= n && n <= BUFFER);
+    s->fills++;
     s->window = f->buffer;
     s->window_pos = pos;
     s->window_len = 0;

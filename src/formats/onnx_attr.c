@@ -222,7 +222,7 @@ static assay_status set_list(attr_in *a, ir_attr *out)
     }
 }
 
-assay_status onnx_read_attr(onnx_scope *s, wire_field *f, uint32_t node_index, ir_attr *out)
+static assay_status read_attr(onnx_scope *s, wire_field *f, uint32_t node_index, ir_attr *out)
 {
     attr_in a = {.scope = s, .r = s->r, .node_index = node_index, .l = &s->r->lists};
     a.l->floats.n = a.l->ints.n = a.l->strings.n = 0;
@@ -238,4 +238,45 @@ assay_status onnx_read_attr(onnx_scope *s, wire_field *f, uint32_t node_index, i
         return ASSAY_OK;
     TRY(ir_attr_is_list(out->kind) ? set_list(&a, out) : set_single(&a, out));
     return onnx_memory(s->r);
+}
+
+/* ---- repetitions ---- */
+
+/* Whether the value hangs on nothing but the bytes: graphs are scopes of their own, and data that stays in the file
+ * or is absent has its place. */
+static bool is_repeatable(const ir_attr *a)
+{
+    if (a->kind == IR_ATTR_TENSOR)
+        return str_empty(a->ref) && a->v.tensor->storage == IR_DATA_INLINE &&
+               a->v.tensor->dtype != IR_STRING;
+    return a->kind >= IR_ATTR_FLOAT && a->kind <= IR_ATTR_STRINGS && a->kind != IR_ATTR_GRAPH;
+}
+
+/* The place of an attribute of few bytes; *bytes is where they are in the window. NULL for any other. */
+static onnx_seen_attr *seen_place(onnx_reader *r, const wire_field *f, str *bytes)
+{
+    cursor c = f->body;
+    uint64_t n = cursor_left(&c);
+    const uint8_t *p = n && n <= ONNX_SEEN_BYTES ? cursor_view(&c, n) : NULL;
+    if (!p)
+        return NULL; /* an error of reading comes again */
+    *bytes = (str){(const char *)p, (uint32_t)n};
+    return &r->seen[str_hash_table(*bytes, r->atoms.seed) % ONNX_SEEN_ATTRS];
+}
+
+assay_status onnx_read_attr(onnx_scope *s, wire_field *f, uint32_t node_index, ir_attr *out)
+{
+    onnx_reader *r = s->r;
+    str bytes = {0};
+    onnx_seen_attr *seen = seen_place(r, f, &bytes);
+    if (seen && str_eq(seen->bytes, bytes)) {
+        *out = seen->attr;
+        return ASSAY_OK;
+    }
+    if (seen)
+        bytes = str_copy(r->scratch, bytes); /* reading may move the window */
+    TRY(read_attr(s, f, node_index, out));
+    if (seen && is_repeatable(out))
+        *seen = (onnx_seen_attr){bytes, *out};
+    return ASSAY_OK;
 }

@@ -17,9 +17,8 @@ static assay_status on_info_name(void *self, wire_field *f)
 {
     info_in *v = self;
     str name = onnx_name(v->s->r, f);
-    onnx_symbol *sym = str_empty(name) ? NULL : onnx_symbol_of(v->s, name);
-    if (sym)
-        v->symbol = onnx_symbol_index(v->s, sym);
+    if (!str_empty(name))
+        v->symbol = onnx_symbol_of(v->s, name);
     return onnx_memory(v->s->r);
 }
 
@@ -58,7 +57,7 @@ static assay_status fail_nameless(onnx_scope *s, const wire_field *f, const char
 
 static assay_status push_index(onnx_scope *s, const onnx_symbol *sym, bool output)
 {
-    uint32_t index = onnx_symbol_index(s, sym);
+    uint32_t index = (uint32_t)(sym - s->symbols.items);
     uint32_t *slot = output ? VEC_PUSH(s->r->scratch, &s->outputs)
                             : VEC_PUSH(s->r->scratch, &s->inputs);
     TRY_MEMORY(slot, s->r->err);
@@ -96,8 +95,9 @@ static assay_status add_initialiser(onnx_scope *s, const wire_field *f, const ir
 {
     if (str_empty(t->name))
         return fail_nameless(s, f, "initialiser");
-    onnx_symbol *sym = onnx_symbol_of(s, t->name);
-    TRY_MEMORY(sym, s->r->err);
+    uint32_t symbol = onnx_symbol_of(s, t->name);
+    TRY_MEMORY(symbol != IR_NONE, s->r->err);
+    onnx_symbol *sym = &s->symbols.items[symbol];
     TRY(onnx_define(s, sym, ONNX_BY_INIT));
     return ir_add_constant(s->r->m, s->graph, sym->value, t) ? ASSAY_OK : err_no_memory(s->r->err);
 }
@@ -186,8 +186,10 @@ static assay_status read_formal(onnx_scope *s, wire_field *f, const char *what, 
         return wire_status(&f->body);
     if (str_empty(name))
         return fail_nameless(s, f, what);
-    *out = onnx_symbol_of(s, name);
-    return *out ? ASSAY_OK : err_no_memory(s->r->err);
+    uint32_t symbol = onnx_symbol_of(s, name);
+    TRY_MEMORY(symbol != IR_NONE, s->r->err);
+    *out = &s->symbols.items[symbol];
+    return ASSAY_OK;
 }
 
 static assay_status on_formal_input(void *self, wire_field *f)

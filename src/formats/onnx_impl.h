@@ -22,6 +22,9 @@
 #define ONNX_MAX_TYPE_DEPTH   16
 #define ONNX_MAX_OPSETS       256
 #define ONNX_RECENT           64
+#define ONNX_RECENT_BITS      6
+#define ONNX_SEEN_ATTRS       256 /* a power of two */
+#define ONNX_SEEN_BYTES       96
 
 /* Names from files in sentences: quoted and cut. */
 #define NAME_FMT    "'%.*s'"
@@ -74,6 +77,8 @@ typedef struct onnx_scope {
     str attr;          /* the owner's attribute that holds it */
     const map *opsets; /* domain to version */
     map index;         /* name to symbol */
+    uint32_t
+        recent[1 << ONNX_RECENT_BITS]; /* symbols: most inputs of a node were made just before */
     VEC(onnx_symbol) symbols;
     VEC(ir_id *)
     refs; /* of each node, its inputs and then its outputs: numbers of symbols, which become the
@@ -101,6 +106,13 @@ typedef struct onnx_lists {
     VEC(cursor) graphs;
 } onnx_lists;
 
+/* An attribute as the file writes it, and what was read of it. Exporters write the same ones over and over
+ * (perm, axis, small constants): a repetition takes the tensor or list of the first. */
+typedef struct onnx_seen_attr {
+    str bytes;
+    ir_attr attr;
+} onnx_seen_attr;
+
 typedef struct onnx_reader {
     ir_model *m;
     arena *scratch;   /* freed when reading ends */
@@ -110,6 +122,7 @@ typedef struct onnx_reader {
     str recent
         [ONNX_RECENT]; /* of them, by length and first letter: most are found here without a hash */
     map opsets;
+    onnx_seen_attr *seen; /* [ONNX_SEEN_ATTRS] by hash; a newer one takes the place of an older */
     onnx_lists lists;
     VEC(onnx_scope *) scopes; /* in the order they were met; nested ones follow their owners */
     bool external_required;
@@ -177,12 +190,8 @@ onnx_scope *onnx_scope_new(onnx_reader *r, ir_id graph, onnx_scope *parent);
 assay_status onnx_scope_reserve(onnx_scope *s, uint32_t n_nodes);
 /* The node with this index in the scope. */
 ir_node *onnx_node_at(const onnx_scope *s, uint32_t index);
-/* Interns a name; NULL if out of memory. Pointers last until the next call. */
-onnx_symbol *onnx_symbol_of(onnx_scope *s, str name);
-static inline uint32_t onnx_symbol_index(const onnx_scope *s, const onnx_symbol *sym)
-{
-    return (uint32_t)(sym - s->symbols.items);
-}
+/* Interns a name: the number of its symbol, or IR_NONE if out of memory. */
+uint32_t onnx_symbol_of(onnx_scope *s, str name);
 /* Defines it in one role; a name may only be an input and an initialiser at once. */
 assay_status onnx_define(onnx_scope *s, onnx_symbol *sym, uint32_t role);
 /* Resolves names, adds nodes, inputs and outputs to the model. */

@@ -309,8 +309,8 @@ static assay_status read_with(onnx_reader *r, const onnx_read_options *opt)
 {
     r->scratch = arena_new((size_t)(memory_limit(opt) / 2));
     r->external_required = opt && opt->external_required;
-    if (!r->scratch || !map_init(&r->atoms, r->scratch, 0) ||
-        !map_init(&r->opsets, r->scratch, 0)) {
+    r->seen = r->scratch ? ARENA_ARRAY(r->scratch, onnx_seen_attr, ONNX_SEEN_ATTRS) : NULL;
+    if (!r->seen || !map_init(&r->atoms, r->scratch, 0) || !map_init(&r->opsets, r->scratch, 0)) {
         arena_free(r->scratch);
         return err_no_memory(r->err);
     }

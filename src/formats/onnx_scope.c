@@ -47,17 +47,35 @@ ir_node *onnx_node_at(const onnx_scope *s, uint32_t index)
     return ir_node_at(s->r->m, s->first_node + index);
 }
 
+/* The place of a name among the recent ones. Names of exporters differ near their end: ".../Conv_2_output_0". */
+static uint32_t recent_place(str name)
+{
+    uint64_t a, b;
+    memcpy(&a, name.p + name.n - 2 * sizeof a, sizeof a);
+    memcpy(&b, name.p + name.n - sizeof b, sizeof b);
+    return (uint32_t)((a * UINT64_C(0x9e3779b97f4a7c15) + b * UINT64_C(0xff51afd7ed558ccd)) >>
+                      (64 - ONNX_RECENT_BITS));
+}
+
 /* Names are in the model's arena: most become those of values. */
-onnx_symbol *onnx_symbol_of(onnx_scope *s, str name)
+static uint32_t intern_name(onnx_scope *s, str name)
 {
     uint32_t i = map_intern(&s->index, s->r->m->arena, &name, s->symbols.n);
-    if (i < s->symbols.n)
-        return &s->symbols.items[i];
-    onnx_symbol *sym = i == MAP_NONE ? NULL : VEC_PUSH(s->r->scratch, &s->symbols);
-    if (sym)
-        *sym = (onnx_symbol){
-            .name = name, .value = IR_NONE, .node = ONNX_NO_NODE, .user = ONNX_NO_NODE};
-    return sym;
+    if (i < s->symbols.n || i == MAP_NONE)
+        return i == MAP_NONE ? IR_NONE : i;
+    const onnx_symbol fresh = {
+        .name = name, .value = IR_NONE, .node = ONNX_NO_NODE, .user = ONNX_NO_NODE};
+    return VEC_ADD(s->r->scratch, &s->symbols, fresh) ? i : IR_NONE;
+}
+
+uint32_t onnx_symbol_of(onnx_scope *s, str name)
+{
+    if (name.n < 2 * sizeof(uint64_t))
+        return intern_name(s, name);
+    uint32_t *recent = &s->recent[recent_place(name)];
+    if (*recent >= s->symbols.n || !str_eq(s->symbols.items[*recent].name, name))
+        *recent = intern_name(s, name);
+    return *recent;
 }
 
 /* "the main graph", "the function 'f'", "the graph 'g'": for sentences. */

@@ -95,7 +95,7 @@ static void take_record(tensor_in *t, const wire_field *f)
     if (!t->field)
         t->from = f->start;
     t->field = (uint8_t)f->number;
-    t->to = f->end;
+    t->to = f->body.end;
 }
 
 static assay_status on_typed(void *self, wire_field *f)

@@ -49,27 +49,33 @@ static void read_payload(cursor *c, wire_field *f)
     }
 }
 
-/* Nearly every record of a model: a field below 16 whose tag, and length or number of one or two bytes, lie in
- * the window. False, with the cursor where it was, for any other. */
-static inline bool read_short(cursor *c, wire_field *f)
+/* Nearly every record of a model: a tag, and a length or number, of one or two bytes each. HEAD_MAX bytes at p can
+ * be read. The length of the record, at `pos`; 0 for any other. */
+enum { HEAD_MAX = 4 };
+static inline uint64_t read_short(const uint8_t *p, uint64_t pos, wire_field *f)
 {
-    const source *s = c->src;
-    uint64_t at = c->pos - s->window_pos, left = c->end - c->pos;
-    if (left < 3 || at >= s->window_len || s->window_len - at < 3)
-        return false;
-    const uint8_t *p = s->window + at;
-    bool is_long = p[1] >= 0x80, is_len = (p[0] & 7) == WIRE_LEN;
-    uint64_t n = is_long ? (p[1] & 0x7fu) | (unsigned)p[2] << 7 : p[1], head = is_long ? 3 : 2;
-    if (p[0] < 8 || p[0] >= 0x80 || (p[1] & p[2]) >= 0x80 ||
-        (is_len ? n > left - head : (p[0] & 7) != WIRE_VARINT))
-        return false;
-    f->number = p[0] >> 3;
-    f->type = is_len ? WIRE_LEN : WIRE_VARINT;
-    f->start = c->pos;
+    uint32_t tag = p[0], n, head = 2;
+    if (tag >= 0x80) {
+        tag = (tag & 0x7f) | (uint32_t) * ++p << 7;
+        if (tag >= 1u << 14)
+            return 0;
+        head++;
+    }
+    n = p[1];
+    if (n >= 0x80) {
+        n = (n & 0x7f) | (uint32_t)p[2] << 7;
+        if (n >= 1u << 14)
+            return 0;
+        head++;
+    }
+    if (tag & 5)
+        return 0;
+    f->number = tag >> 3;
+    f->type = (wire_type)(tag & 7);
+    f->start = pos;
     f->value = n;
-    f->body.pos = c->pos += head;
-    f->body.end = f->end = c->pos += is_len ? n : 0;
-    return true;
+    f->body.pos = pos + head;
+    return f->type == WIRE_LEN ? head + n : head;
 }
 
 /* A field whose body is on the cursor's source; read_short() and read_any() set the rest. */
@@ -116,16 +122,45 @@ __attribute__((noinline)) static bool read_any(cursor *c, wire_field *f)
             continue;
         }
         read_payload(c, f);
-        f->end = c->pos;
+        f->body.end = c->pos;
         return !c->failed;
     }
     return false;
 }
 
+/* A short record where the cursor stands, which moves past it. */
+static inline bool read_short_at(cursor *c, wire_field *f)
+{
+    const source *s = c->src;
+    uint64_t at = c->pos - s->window_pos, n;
+    if (at >= s->window_len || s->window_len - at < HEAD_MAX)
+        return false;
+    n = read_short(s->window + at, c->pos, f);
+    if (n == 0 || n > c->end - c->pos || f->number == 0)
+        return false;
+    f->body.end = c->pos += n;
+    return true;
+}
+
 bool wire_next(cursor *c, wire_field *f)
 {
     f->body = (cursor){.src = c->src, .err = c->err};
-    return read_short(c, f) || read_any(c, f);
+    return read_short_at(c, f) || read_any(c, f);
+}
+
+/* Past a record with this first byte whose length has one or two bytes; false for any other. */
+static inline bool skip_short(cursor *c, uint32_t tag)
+{
+    const source *s = c->src;
+    uint64_t at = c->pos - s->window_pos;
+    if (at >= s->window_len || s->window_len - at < HEAD_MAX)
+        return false;
+    const uint8_t *p = s->window + at;
+    uint32_t n = p[1] < 0x80 ? 2u + p[1] : 3 + ((p[1] & 0x7fu) | (uint32_t)p[2] << 7);
+    if (p[0] != tag || (p[1] & p[2]) >= 0x80 || n > c->end - c->pos)
+        return false;
+    c->pos += n;
+    return true;
 }
 
 uint32_t wire_count_leading(cursor c, uint32_t number)
@@ -133,8 +168,8 @@ uint32_t wire_count_leading(cursor c, uint32_t number)
     assay_error unsaid = {0};
     c.err = &unsaid;
     wire_field f = field_of(&c);
-    uint32_t n = 0;
-    while (c.pos != c.end && (read_short(&c, &f) || read_any(&c, &f)) && f.number == number)
+    uint32_t n = 0, tag = number << 3 | WIRE_LEN;
+    while (c.pos != c.end && (skip_short(&c, tag) || (read_any(&c, &f) && f.number == number)))
         n++;
     return n;
 }
@@ -147,20 +182,48 @@ static assay_status wrong_type(const wire_message *msg, const wire_field *f, cur
                        f->number, msg->name, (unsigned long long)f->start, (int)f->type);
 }
 
+/* Calls the handler of one record. */
+static inline assay_status handle(const wire_message *msg, void *self, wire_field *f, cursor *c)
+{
+    if (f->number >= msg->n_rows || !msg->rows[f->number].handle)
+        return ASSAY_OK;
+    const wire_row *row = &msg->rows[f->number];
+    if (!(row->accept & (1u << f->type)))
+        return wrong_type(msg, f, c);
+    TRY(row->handle(self, f));
+    return f->body.failed ? wire_status(&f->body) : ASSAY_OK;
+}
+
+/* The short records from c->pos on, until a handler has moved the window. */
+static assay_status walk_window(cursor *c, const wire_message *msg, void *self, wire_field *f)
+{
+    const source *s = c->src;
+    const uint64_t base = s->window_pos, end = c->end, fills = s->fills;
+    const uint8_t *window = s->window;
+    uint64_t pos = c->pos, n, last = base + s->window_len;
+    last = last - base < HEAD_MAX ? base : last - HEAD_MAX + 1;
+    last = last < end ? last : end;
+    if (pos < base)
+        return ASSAY_OK;
+    while (pos < last && s->fills == fills) {
+        n = read_short(window + (pos - base), pos, f);
+        if (n == 0 || n > end - pos || f->number == 0)
+            break;
+        f->body.end = pos += n;
+        TRY(handle(msg, self, f, c));
+    }
+    c->pos = pos;
+    return ASSAY_OK;
+}
+
 assay_status wire_walk(cursor *c, const wire_message *msg, void *self)
 {
-    const wire_row *rows = msg->rows;
-    uint32_t n_rows = msg->n_rows;
     wire_field f = field_of(c);
-    while (c->pos != c->end && (read_short(c, &f) || read_any(c, &f))) {
-        if (f.number >= n_rows || !rows[f.number].handle)
-            continue;
-        const wire_row *row = &rows[f.number];
-        if (!(row->accept & (1u << f.type)))
-            return wrong_type(msg, &f, c);
-        TRY(row->handle(self, &f));
-        if (f.body.failed)
-            return wire_status(&f.body);
+    while (c->pos != c->end) {
+        TRY(walk_window(c, msg, self, &f));
+        if (c->pos == c->end || !read_any(c, &f))
+            break;
+        TRY(handle(msg, self, &f, c));
     }
     return wire_status(c);
 }

@@ -25,9 +25,9 @@ typedef enum wire_type {
 typedef struct wire_field {
     uint32_t number;
     wire_type type;
-    uint64_t start, end; /* offsets of the record's tag and of what follows the record */
-    uint64_t value;      /* of VARINT, FIXED32 and FIXED64 records */
-    cursor body;         /* of LEN records */
+    uint64_t start; /* offset of the record's tag */
+    uint64_t value; /* of VARINT, FIXED32 and FIXED64 records */
+    cursor body;    /* of LEN records; its end is that of the record, also of others */
 } wire_field;
 
 /* Reads the next record, skipping groups. False at the end or after a failure: see wire_status. */

@@ -1,10 +1,5 @@
 #include "ir/constant.h"
 
-bool ir_is_constant_node(const ir_node *n)
-{
-    return str_empty(n->domain) && str_is(n->op, "Constant");
-}
-
 static void put_le(uint8_t *p, uint64_t v, unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
@@ -101,16 +96,31 @@ static const struct {
     {"value_string", IR_ATTR_STRING}, {"value_strings", IR_ATTR_STRINGS},
 };
 
+static assay_status take_attr(ir_model *m, const ir_attr *a, const ir_tensor **out,
+                              assay_error *err)
+{
+    *out = from_attr(m, a);
+    return *out ? ASSAY_OK : err_no_memory(err);
+}
+
 assay_status ir_node_constant(ir_model *m, const ir_node *n, const ir_tensor **out,
                               assay_error *err)
 {
     *out = NULL;
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         const ir_attr *a = ir_attr_find(n, forms[i].name);
-        if (!a || a->kind != forms[i].kind || !str_empty(a->ref))
-            continue;
-        *out = from_attr(m, a);
-        return *out ? ASSAY_OK : err_no_memory(err);
+        if (a && a->kind == forms[i].kind && str_empty(a->ref))
+            return take_attr(m, a, out, err);
     }
+    return ASSAY_OK;
+}
+
+assay_status ir_attr_constant(ir_model *m, const ir_attr *a, const ir_tensor **out,
+                              assay_error *err)
+{
+    *out = NULL;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (a->kind == forms[i].kind && str_empty(a->ref) && str_is(a->name, forms[i].name))
+            return take_attr(m, a, out, err);
     return ASSAY_OK;
 }

@@ -11,11 +11,22 @@
 #include "ir/graph.h"
 
 /* A Constant of ai.onnx. */
-bool ir_is_constant_node(const ir_node *n);
+static inline bool ir_is_constant_op(str domain, str op)
+{
+    return str_empty(domain) && str_is(op, "Constant");
+}
+static inline bool ir_is_constant_node(const ir_node *n)
+{
+    return ir_is_constant_op(n->domain, n->op);
+}
 
 /* Sets *out to the node's value: borrowed from its attributes, or made in the model's arena. NULL
  * when the node has none (inside a function, an attribute that the caller supplies). */
 assay_status ir_node_constant(ir_model *m, const ir_node *n, const ir_tensor **out,
+                              assay_error *err);
+
+/* The same of a node with this attribute alone. */
+assay_status ir_attr_constant(ir_model *m, const ir_attr *a, const ir_tensor **out,
                               assay_error *err);
 
 #endif

@@ -757,8 +757,6 @@ static void test_attributes(void **state)
     refuse(ow_model(g), ASSAY_ERR_MALFORMED, "", NULL);
 }
 
-/* ---- scopes ---- */
-
 /* A graph without inputs: out = op(in). */
 static ww branch(const char *op, const char *in, const char *out)
 {
@@ -773,6 +771,54 @@ static ww if_node(const char *name, const char *cond, const char *out, ww a, ww 
     ww n = ow_node("If", name, NAMES(cond), NAMES(out));
     return ow_with(ow_with(n, ow_attr_graph("then_branch", a)), ow_attr_graph("else_branch", b));
 }
+
+static ww constant_node(const char *name, ww tensor)
+{
+    ww value = ow_attr("value", 4);
+    ww_sub(&value, 5, tensor);
+    return ow_with(ow_node("Constant", name, NO_NAMES, NAMES(name)), value);
+}
+
+/* An attribute that is written twice is read once; what hangs on its place is not shared. */
+static void test_repeated_attributes(void **state)
+{
+    (void)state;
+    ww g = small_graph();
+    ww branches[] = {branch("Neg", "x", "p"), branch("Neg", "x", "p"), branch("Neg", "x", "p"),
+                     branch("Neg", "x", "p")};
+    ww_sub(&g, 1, constant_node("a", ow_raw("", F32, DIMS(1), "abcd", 4)));
+    ww_sub(&g, 1, constant_node("b", ow_raw("", F32, DIMS(1), "abce", 4)));
+    ww_sub(&g, 1, constant_node("c", ow_raw("", F32, DIMS(1), "abcd", 4)));
+    ww_sub(&g, 1, constant_node("d", ow_raw("", F32, DIMS(7), "", 0)));
+    ww_sub(&g, 1, constant_node("e", ow_raw("", F32, DIMS(7), "", 0)));
+    ww_sub(&g, 1, if_node("if1", "x", "i", branches[0], branches[1]));
+    ww_sub(&g, 1, if_node("if2", "x", "j", branches[2], branches[3]));
+    loaded l = load_good(ow_model(g));
+    assert_ptr_equal(tensor_of(&l, "a"), tensor_of(&l, "c"));
+    check_bytes(&l, tensor_of(&l, "b"), "abce", 4);
+    assert_int_equal(tensor_of(&l, "d")->storage, IR_DATA_NONE);
+    assert_ptr_not_equal(tensor_of(&l, "d"), tensor_of(&l, "e"));
+    assert_int_equal(l.m->graphs.n, 5);
+    unload(&l);
+}
+
+/* Names with the same end are not the same. */
+static void test_similar_names(void **state)
+{
+    (void)state;
+    ww g = small_graph();
+    ww_sub(&g, 1, ow_node("Neg", "n", NAMES("x"), NAMES("first/a/long/name_output_0")));
+    ww_sub(&g, 1, ow_node("Abs", "a", NAMES("x"), NAMES("other/a/long/name_output_0")));
+    ww_sub(&g, 1,
+           ow_node("Add", "add", NAMES("first/a/long/name_output_0", "other/a/long/name_output_0"),
+                   NAMES("z")));
+    loaded l = load_good(ow_model(g));
+    assert_int_equal(node_of(&l, "add")->inputs[0], node_of(&l, "n")->outputs[0]);
+    assert_int_equal(node_of(&l, "add")->inputs[1], node_of(&l, "a")->outputs[0]);
+    unload(&l);
+}
+
+/* ---- scopes ---- */
 
 static void test_subgraphs(void **state)
 {
@@ -1074,7 +1120,8 @@ int run_test_onnx_read(void)
         cmocka_unit_test(test_bad_tensors),    cmocka_unit_test(test_sparse),
         cmocka_unit_test(test_overridable),    cmocka_unit_test(test_external_paths),
         cmocka_unit_test(test_external_files), cmocka_unit_test(test_constants),
-        cmocka_unit_test(test_attributes),     cmocka_unit_test(test_subgraphs),
+        cmocka_unit_test(test_attributes),     cmocka_unit_test(test_repeated_attributes),
+        cmocka_unit_test(test_similar_names),  cmocka_unit_test(test_subgraphs),
         cmocka_unit_test(test_names),          cmocka_unit_test(test_order),
         cmocka_unit_test(test_sniff),          cmocka_unit_test(test_wire),
         cmocka_unit_test(test_damage),         cmocka_unit_test(test_memory_limit),
