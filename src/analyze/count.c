@@ -27,6 +27,7 @@ typedef struct counter {
     VEC(profile_tensor) described;
     uint32_t inside_assumed; /* control flow around the node at hand that rests on an assumption */
     VEC(profile_item) items;
+    module_memo last_module;
     const op_info **in;
     op_info *out;
     op_cost cost;
@@ -412,7 +413,7 @@ static bool add_layer(counter *x, ir_id node, uint64_t times)
     l->name = str_copy(x->p->arena, n->name);
     l->op = op_name(x, n);
     l->type = count_type(c.row, op_rank(&c, 0), x->p->arena);
-    l->module = count_module_of(n, x->p->arena);
+    l->module = count_module_of(n, x->p->arena, &x->last_module);
     l->inputs = describe_list(x, n->inputs, n->n_inputs, &l->n_inputs);
     l->outputs = describe_list(x, n->outputs, n->n_outputs, &l->n_outputs);
     if (!count_attributes(x->r, &x->w, &c, x->p->arena, l))

@@ -119,8 +119,13 @@ void count_unmark_loaded(infer_result *r, uint8_t *fixed);
 /* Costs of s->loaded and p->load_time; false if out of memory. */
 bool count_load_time(infer_result *r, ir_dtype precision, const lens *by, const counted *s,
                      profile *p);
-/* The module a node belongs to, from its own or its name: "layer1.0.conv1"; count_modules.c. */
-str count_module_of(const ir_node *n, arena *a);
+/* The module a node belongs to, from its own or its name: "layer1.0.conv1"; count_modules.c. Nodes of one module mostly
+ * follow each other: `last` has the one before, and its path is made once. */
+typedef struct module_memo {
+    str scope; /* of the node's name: what is before its last '/' */
+    str module;
+} module_memo;
+str count_module_of(const ir_node *n, arena *a, module_memo *last);
 /* Which rules of the user were used; count_user.c. */
 assay_status count_user_operators(const infer_result *r, profile *p, assay_error *err);
 /* Builds p->modules from p->layers. */

@@ -53,13 +53,24 @@ static str from_slashes(str name, arena *a)
     return path ? (str){path, n} : (str){0};
 }
 
-str count_module_of(const ir_node *n, arena *a)
+/* What is before the last '/'. */
+static str scope_of(str name)
+{
+    while (name.n && name.p[name.n - 1] != '/')
+        name.n--;
+    return (str){name.p, name.n ? name.n - 1 : 0};
+}
+
+str count_module_of(const ir_node *n, arena *a, module_memo *last)
 {
     if (n->module.n)
         return str_copy(a, n->module);
-    if (has(n->name, '/'))
-        return from_slashes(n->name, a);
-    return str_copy(a, has(n->name, '.') ? n->name : (str){0});
+    if (!has(n->name, '/'))
+        return str_copy(a, has(n->name, '.') ? n->name : (str){0});
+    str scope = scope_of(n->name);
+    if (!last->module.p || !str_eq(scope, last->scope))
+        *last = (module_memo){scope, from_slashes(n->name, a)};
+    return last->module;
 }
 
 /* ---- the tree ---- */

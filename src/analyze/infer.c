@@ -13,11 +13,19 @@
     (UINT64_C(1) << 24) /* cells of content per analysis, against hostile chains */
 #define WALK_DEPTH_MAX 64
 
+/* Many values of a file are one constant: its content is read once. */
+typedef struct read_constant {
+    const ir_tensor *tensor;
+    const op_val *val;
+} read_constant;
+enum { READ_CONSTANTS = 64 };
+
 typedef struct walker {
     op_env env;
     infer_result *r;
     const infer_options *opt;
     uint8_t *asked; /* [n_values] whether a constant's content was already looked for */
+    read_constant read[READ_CONSTANTS]; /* by address; the newest stay */
     uint64_t budget;
     int depth;
     op_info *out; /* outputs of the node at hand; grown to the widest */
@@ -32,6 +40,14 @@ static walker *walker_of(op_env *env)
 
 /* ---- what rules may ask (op_env) ---- */
 
+static const op_val *read_once(walker *w, const ir_tensor *t)
+{
+    read_constant *read = &w->read[((uintptr_t)t >> 4) % READ_CONSTANTS];
+    if (read->tensor != t)
+        *read = (read_constant){t, infer_constant(w->r, t)};
+    return read->val;
+}
+
 static const op_val *env_value(op_env *env, const op_ctx *c, uint32_t input)
 {
     walker *w = walker_of(env);
@@ -42,7 +58,7 @@ static const op_val *env_value(op_env *env, const op_ctx *c, uint32_t input)
     const ir_tensor *t = ir_value_at(r->model, id)->constant;
     if (!r->info[id].val && t && !w->asked[id]) {
         w->asked[id] = 1;
-        r->info[id].val = infer_constant(r, t);
+        r->info[id].val = read_once(w, t);
     }
     return r->info[id].val;
 }
@@ -214,17 +230,8 @@ static bool outputs_small(const op_ctx *c)
     return true;
 }
 
-static bool rests_on_assumption(const op_ctx *c)
+static assay_status apply_row(walker *w, op_ctx *c, bool inherited)
 {
-    for (uint32_t i = 0; i < c->n_in; i++)
-        if (c->in[i] && c->in[i]->assumed)
-            return true;
-    return false;
-}
-
-static assay_status apply_row(walker *w, op_ctx *c)
-{
-    bool inherited = rests_on_assumption(c);
     TRY(c->row->infer(c));
     for (uint32_t o = 0; o < c->n_out; o++) {
         TRY(check_size(c, o));
@@ -263,17 +270,8 @@ static bool is_folded(const infer_result *r, const op_ctx *c)
     return c->n_out > 0;
 }
 
-static bool rests_on_default(const op_ctx *c)
+static assay_status store_outputs(walker *w, const op_ctx *c, bool defaulted)
 {
-    for (uint32_t i = 0; i < c->n_in; i++)
-        if (c->in[i] && c->in[i]->defaulted)
-            return true;
-    return false;
-}
-
-static assay_status store_outputs(walker *w, const op_ctx *c)
-{
-    bool defaulted = rests_on_default(c);
     for (uint32_t o = 0; o < c->n_out; o++) {
         ir_id id = c->node->outputs[o];
         if (id == IR_NONE)
@@ -290,13 +288,29 @@ static assay_status store_outputs(walker *w, const op_ctx *c)
     return ASSAY_OK;
 }
 
+/* What the inputs rest on, and so do the outputs. */
+typedef struct basis {
+    bool assumed, defaulted;
+} basis;
+
+static basis take_inputs(walker *w, const ir_node *n)
+{
+    basis on = {0};
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
+        const op_info *x = n->inputs[i] == IR_NONE ? NULL : &w->r->info[n->inputs[i]];
+        w->in[i] = x;
+        on.assumed |= x && x->assumed;
+        on.defaulted |= x && x->defaulted;
+    }
+    return on;
+}
+
 static assay_status walk_node(walker *w, ir_id id, assay_error *err)
 {
     infer_result *r = w->r;
     const ir_node *n = ir_node_at(r->model, id);
     TRY_MEMORY(reserve(w, n), err);
-    for (uint32_t i = 0; i < n->n_inputs; i++)
-        w->in[i] = n->inputs[i] == IR_NONE ? NULL : &r->info[n->inputs[i]];
+    basis on = take_inputs(w, n);
     memset(w->out, 0, n->n_outputs * sizeof *w->out);
     for (uint32_t o = 0; o < n->n_outputs; o++)
         w->out[o].rank = -1, w->out[o].length = -1;
@@ -315,12 +329,12 @@ static assay_status walk_node(walker *w, ir_id id, assay_error *err)
                 .err = err};
     if (!c.row) {
         mark_unknown(r, id);
-        return store_outputs(w, &c);
+        return store_outputs(w, &c, on.defaulted);
     }
     TRY(check_arity(n, c.row, err));
     note_newer(r, n, c.row);
-    assay_status status = apply_row(w, &c);
-    if (status == ASSAY_ERR_UNSUPPORTED && rests_on_assumption(&c))
+    assay_status status = apply_row(w, &c, on.assumed);
+    if (status == ASSAY_ERR_UNSUPPORTED && on.assumed)
         forgive(w, &c, id);
     else
         TRY(status);
@@ -328,7 +342,7 @@ static assay_status walk_node(walker *w, ir_id id, assay_error *err)
         r->state[id] |= INFER_FOLDED;
     else
         r->state[id] &= (uint8_t)~INFER_FOLDED;
-    TRY(store_outputs(w, &c));
+    TRY(store_outputs(w, &c, on.defaulted));
     return c.row->flags & OPF_VIEW ? infer_fill_view(r, &c) : ASSAY_OK;
 }
 

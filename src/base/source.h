@@ -17,7 +17,7 @@ typedef struct source {
     const uint8_t *window; /* bytes [window_pos, window_pos + window_len) of the source */
     uint64_t window_pos, window_len;
     uint64_t size;
-    uint64_t fills; /* how often the window was moved */
+    uint64_t fills;           /* how often the window was moved */
     struct source_file *file; /* NULL for memory */
 } source;
 

@@ -211,6 +211,7 @@ static assay_status set_option(cli_args *a, const assay_option_info *o, const ch
                                assay_error *err)
 {
     bool number = value && *value && strspn(value, "0123456789.") == strlen(value);
+    a->any_option = true;
     if (number && strcmp(o->name, "threshold") == 0 && cli_command_is(a->command, "limits"))
         return cli_refuse(err, "--threshold %s has no effect on %s; give METRIC:LIMIT.", value,
                           a->command->name);

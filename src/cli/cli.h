@@ -133,6 +133,7 @@ struct cli_args {
     bool command_given;   /* by name, not by leaving it out */
     const char *left_out; /* the command, if this build does not have it */
     bool fell_back;       /* the model is the command's fallback */
+    bool any_option;      /* the line has options */
     const char *words[CLI_MAX_WORDS];
     int n_words;
     char **rest; /* what follows --, of a command that takes it; ends with NULL; or NULL */

@@ -84,7 +84,7 @@ assay_status cli_check_effects(const cli_args *a, assay_error *err)
 {
     assay_option_info o;
     char needed[256];
-    for (size_t i = 0; cli_option_at(i, &o); i++) {
+    for (size_t i = 0; a->any_option && cli_option_at(i, &o); i++) {
         if ((!*o.formats && !*o.needs) || !cli_given(a, o.name))
             continue;
         if (*o.formats && !writes_format(a, o.formats))

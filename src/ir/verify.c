@@ -246,18 +246,20 @@ static const char *unseen_reason(const check *c, ir_id value)
     return v->producer == IR_NONE ? "is read but never produced" : "is read before it is produced";
 }
 
+static assay_status bad_input(const check *c, const ir_node *n, ir_id value)
+{
+    return err_fail_node(c->err, ASSAY_ERR_MALFORMED, shown_name(n->name).s,
+                         "value '%s', an input of node '%s' (%s), %s",
+                         shown_name(ir_value_at(c->m, value)->name).s, shown_name(n->name).s,
+                         shown_name(n->op).s, unseen_reason(c, value));
+}
+
 static assay_status check_inputs(const check *c, ir_id id)
 {
     const ir_node *n = ir_node_at(c->m, id);
-    for (uint32_t i = 0; i < n->n_inputs; i++) {
-        if (n->inputs[i] == IR_NONE || is_visible(c, n->inputs[i]))
-            continue;
-        return err_fail_node(c->err, ASSAY_ERR_MALFORMED, shown_name(n->name).s,
-                             "value '%s', an input of node '%s' (%s), %s",
-                             shown_name(ir_value_at(c->m, n->inputs[i])->name).s,
-                             shown_name(n->name).s, shown_name(n->op).s,
-                             unseen_reason(c, n->inputs[i]));
-    }
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        if (n->inputs[i] != IR_NONE && !is_visible(c, n->inputs[i]))
+            return bad_input(c, n, n->inputs[i]);
     return ASSAY_OK;
 }
 
