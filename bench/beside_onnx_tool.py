@@ -2,10 +2,12 @@
 """`assay graph` beside onnx-tool on models as torch exports them: whole processes, the least of
 several runs.
 
-    bench/beside_onnx_tool.py [RUNS]     5 unless given; $ASSAY is the program, build/release/assay
-                                         unless set
+    bench/beside_onnx_tool.py [RUNS [FOLDER]]    5 unless given; $ASSAY is the program,
+                                                 build/release/assay unless set; exports are kept
+                                                 in FOLDER, and taken from there
 
-Needs torchvision (Debian: python3-torchvision) and onnx-tool (PyPI; $PYTHONPATH may name a checkout
+Times are elapsed time and, behind it, time of the processor (user and system), which other work on
+the machine changes less. Needs torchvision (Debian: python3-torchvision) and onnx-tool (PyPI; $PYTHONPATH may name a checkout
 of it, which also needs python3-tabulate). Weights are random and stay in the files, as an exporter
 writes them. One process after the other, so that whatever slows the machine slows both. Exit 1 when
 the geometric mean of the ratios is below AIM.
@@ -50,17 +52,28 @@ def export(name, path):
 
 
 def run_ms(command):
+    """Elapsed and processor milliseconds; nan when it fails."""
     began = time.perf_counter()
-    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return 1e3 * (time.perf_counter() - began) if done.returncode == 0 else math.nan
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, used = os.wait4(child.pid, 0)
+    elapsed = time.perf_counter() - began
+    child.returncode = status
+    if status != 0:
+        return math.nan, math.nan
+    return 1e3 * elapsed, 1e3 * (used.ru_utime + used.ru_stime)
 
 
 def compare(path, runs):
-    """Least milliseconds of assay and of onnx-tool; nan when one fails."""
+    """Least milliseconds: assay elapsed and processor, onnx-tool elapsed and processor."""
     ours = [ASSAY, "graph", path]
     theirs = [sys.executable, "-c", PROFILE, path]
-    pairs = [(run_ms(ours), run_ms(theirs)) for _ in range(runs)]
+    pairs = [run_ms(ours) + run_ms(theirs) for _ in range(runs)]
     return [min(column) for column in zip(*pairs)]
+
+
+def geometric_mean(ratios):
+    known = [r for r in ratios if not math.isnan(r)]
+    return math.exp(sum(map(math.log, known)) / len(known))
 
 
 def main():
@@ -73,20 +86,24 @@ def main():
         return 2
     warnings.filterwarnings("ignore")
     ratios = []
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "model.onnx")
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = sys.argv[2] if len(sys.argv) > 2 else temporary
         for name in MODELS:
-            export(name, path)
-            ours, theirs = compare(path, runs)
+            path = os.path.join(folder, name + ".onnx")
+            if not os.path.exists(path):
+                export(name, path)
+            ours, ours_cpu, theirs, theirs_cpu = compare(path, runs)
             print(
-                f"{name:20} assay {ours:8.2f} ms  onnx-tool {theirs:9.1f} ms  "
-                f"{theirs / ours:6.0f} times",
+                f"{name:20} assay {ours:8.2f} ms ({ours_cpu:7.2f})  "
+                f"onnx-tool {theirs:9.1f} ms ({theirs_cpu:8.1f})  "
+                f"{theirs / ours:6.0f} times ({theirs_cpu / ours_cpu:4.0f})",
                 flush=True,
             )
-            if not math.isnan(theirs / ours):
-                ratios.append(theirs / ours)
-    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-    print(f"geometric mean over {len(ratios)} models: {mean:.0f} times (aim {AIM})")
+            ratios.append((theirs / ours, theirs_cpu / ours_cpu))
+            if folder == temporary:
+                os.remove(path)
+    mean, mean_cpu = (geometric_mean(column) for column in zip(*ratios))
+    print(f"geometric mean of {len(ratios)} models: {mean:.0f} times ({mean_cpu:.0f}); aim {AIM}")
     return mean < AIM
 
 
