@@ -252,14 +252,16 @@ static bool is_repeatable(const ir_attr *a)
     return a->kind >= IR_ATTR_FLOAT && a->kind <= IR_ATTR_STRINGS && a->kind != IR_ATTR_GRAPH;
 }
 
-/* The place of an attribute of few bytes; *bytes is where they are in the window. NULL for any other. */
-static onnx_seen_attr *seen_place(onnx_reader *r, const wire_field *f, str *bytes)
+/* The place of an attribute of few bytes; *bytes is where they are in the window. NULL for any other, and if they
+ * cannot be read: f->body has failed then. */
+static onnx_seen_attr *seen_place(onnx_reader *r, wire_field *f, str *bytes)
 {
     cursor c = f->body;
     uint64_t n = cursor_left(&c);
     const uint8_t *p = n && n <= ONNX_SEEN_BYTES ? cursor_view(&c, n) : NULL;
+    f->body.failed = c.failed;
     if (!p)
-        return NULL; /* an error of reading comes again */
+        return NULL;
     *bytes = (str){(const char *)p, (uint32_t)n};
     return &r->seen[str_hash_table(*bytes, r->atoms.seed) % ONNX_SEEN_ATTRS];
 }
@@ -273,6 +275,8 @@ assay_status onnx_read_attr(onnx_scope *s, wire_field *f, uint32_t node_index, i
         *out = seen->attr;
         return ASSAY_OK;
     }
+    if (f->body.failed)
+        return wire_status(&f->body);
     if (seen)
         bytes = str_copy(r->scratch, bytes); /* reading may move the window */
     TRY(read_attr(s, f, node_index, out));
