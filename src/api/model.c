@@ -90,7 +90,7 @@ static assay_status check_engine_options(const assay_model *m, const assay_optio
                             "llama.cpp runs one pass over the model's input. Use --batch, "
                             "--input-shape and --threads.",
                             err);
-    if (what == 0 && job_runs_on_llama(m, o))
+    if (job_runs_on_llama(m, o))
         return refuse_given(o,
                             "configs precision precision-target concurrency rate cold input "
                             "save-outputs unit device no-spin opt-level provider-option no-nvtx "

@@ -75,18 +75,18 @@ static OPTION_SETTER(set_prompt_tokens)
 }
 
 static const option_row language[] = {
-    {OPTION_READ("generate", set_generate, "pipeline capacity load bench"), .value = "N",
+    {OPTION_READ("generate", set_generate, "pipeline capacity load bench profile"), .value = "N",
      .max = 1 << 23,
      .about =
          "Generate this many tokens. Default: 128; of load: 64; of bench: 32. load also takes a "
          "distribution: 100..500, normal:512:128, lognormal:512:0.5, exponential:200."},
-    {OPTION_READ("cache-dtype", set_cache_dtype, "pipeline capacity bench"), .value = "TYPE",
-     .values = "fp16|bf16|fp8|int8",
+    {OPTION_READ("cache-dtype", set_cache_dtype, "pipeline capacity bench profile"),
+     .value = "TYPE", .values = "fp16|bf16|fp8|int8",
      .about = "Set the number type of the KV cache. Default: that of the weights; of bench: fp16."},
-    {OPTION_READ("context-depth", set_depths, "bench"), .value = "0,4096",
+    {OPTION_READ("context-depth", set_depths, "bench profile"), .value = "0,4096",
      .about =
          "Decode after this many tokens of context. Default: the prompt. GGUF files and --quant."},
-    {OPTION("flash-attention", CHOICE, measure.flash, "bench"), .values = "auto|on|off",
+    {OPTION("flash-attention", CHOICE, measure.flash, "bench profile"), .values = "auto|on|off",
      .about = "Switch flash attention of llama.cpp on or off. Default: auto."},
 };
 OPTION_TOPIC(options_language, "Text generation", language);
@@ -99,8 +99,8 @@ static const option_row pipeline[] = {
      .about =
          "Show the cost over several values of resolution, steps or guidance of images; batch, "
          "context, prompt, generate or users of a language model."},
-    {OPTION_READ("prompt-tokens", set_prompt_tokens, "pipeline capacity load bench"), .value = "N",
-     .max = 1 << 23,
+    {OPTION_READ("prompt-tokens", set_prompt_tokens, "pipeline capacity load bench profile"),
+     .value = "N", .max = 1 << 23,
      .about = "Set the number of tokens of the prompt. load also takes a distribution, as "
               "--generate; default of load: 128, of bench: 512."},
     {OPTION("prompt", WORD, pipeline.prompt, "pipeline"), .value = "TEXT",

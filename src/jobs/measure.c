@@ -577,7 +577,7 @@ assay_status job_measure(assay_model *model, const assay_options *o, unsigned wh
     if (o->measure.concurrency > THREADS_MOST)
         return err_fail(err, ASSAY_ERR_USAGE, "--concurrency must be 1 to %d where a model is run",
                         THREADS_MOST);
-    if ((what & ~(unsigned)ASSAY_MEASURE_LAYERS) == 0 && job_runs_on_llama(model, o)) {
+    if (job_runs_on_llama(model, o)) {
         TRY(check_patterns(&j, err));
         return job_measure_llama(model, &hooked, what, hooks, of, err);
     }

@@ -230,11 +230,22 @@ static assay_status measure_layers(llama_job *j, const llama_file *f, assay_erro
     return llama_fill_layers(j, &a, err);
 }
 
+static assay_status sweep_batches(llama_job *j, const llama_file *f, assay_error *err)
+{
+    int64_t batch;
+    for (str list = STR(ASSAY_BATCH_SIZES), item;
+         str_split(&list, ',', &item) && str_to_i64(item, &batch);)
+        TRY(measure_batch(j, f, (uint64_t)batch, err));
+    return ASSAY_OK;
+}
+
 static assay_status measure_batches(llama_job *j, const llama_file *f, assay_error *err)
 {
     const assay_options *o = j->o;
     if (j->layers)
         return measure_layers(j, f, err);
+    if (j->sweep && !o->measure.batch_sizes.n && !o->model.batch)
+        return sweep_batches(j, f, err);
     for (uint32_t i = 0; i < o->measure.batch_sizes.n; i++)
         TRY(measure_batch(j, f, (uint64_t)o->measure.batch_sizes.items[i], err));
     if (o->measure.batch_sizes.n)
@@ -391,8 +402,12 @@ static assay_status measure_model(llama_job *j, assay_error *err)
 assay_status job_measure_llama(assay_model *m, const assay_options *o, unsigned what,
                                const job_measure_hooks *hooks, assay_result *of, assay_error *err)
 {
-    llama_job j = {
-        .m = m, .o = o, .hooks = hooks, .p = of->p, .layers = (what & ASSAY_MEASURE_LAYERS) != 0};
+    llama_job j = {.m = m,
+                   .o = o,
+                   .hooks = hooks,
+                   .p = of->p,
+                   .sweep = (what & ASSAY_MEASURE_SWEEP) != 0,
+                   .layers = (what & ASSAY_MEASURE_LAYERS) != 0};
     TRY(check_model(m, o, err));
     j.measured = ARENA_NEW(of->p->arena, profile_measured);
     j.work = arena_new(JOB_ANALYSIS_BYTES);

@@ -18,6 +18,7 @@ typedef struct llama_job {
     VEC(profile_generation) list;
     bool random;    /* weights */
     bool as_stored; /* some file was run without copies of its weights (generate.h) */
+    bool sweep;     /* batches of ASSAY_BATCH_SIZES unless options name others */
     bool layers;    /* times of operators instead of decoding */
 } llama_job;
 

@@ -145,6 +145,21 @@ static void describe(loading *l)
     s->speed = replay ? o->speed : NAN;
 }
 
+/* A P99 of fewer requests is their slowest. */
+enum { REQUESTS_FOR_P99 = 100 };
+
+static void note_few_requests(const load_result *r, notes *n)
+{
+    uint64_t fewest = UINT64_MAX;
+    for (uint32_t i = 0; i < r->n_curve; i++)
+        fewest = r->curve[i].requests < fewest ? r->curve[i].requests : fewest;
+    if (r->n_curve && fewest < REQUESTS_FOR_P99)
+        notes_add(n, "few-requests", (str){0}, "Use a longer --duration.",
+                  "Steps of the curve have as few as %llu requests: the P99 of fewer than %d is "
+                  "that of the slowest request, and an SLO met by them is not certain.",
+                  (unsigned long long)fewest, REQUESTS_FOR_P99);
+}
+
 static void add_notes(loading *l)
 {
     load_result *r = l->out;
@@ -154,6 +169,7 @@ static void add_notes(loading *l)
                   "Use a faster or quieter machine for the load generator, or a lower rate.",
                   "The load generator may limit these figures: " STR_FMT ".",
                   STR_ARG(r->client.why));
+    note_few_requests(r, n);
     if (r->client.waited && r->settings.mode[0] != 'c')
         notes_add(n, "connections", (str){0}, "Raise --concurrency, if the server takes more.",
                   "%llu request%s waited for a connection (at most %llu at once); the wait is part "

@@ -200,7 +200,7 @@ static const view_section_row measured_rows[] = {
                   "tokens per second of all sequences; {context.engine.title:text} "
                   "{context.engine.version:text} on {context.engine.device:text}[, "
                   "{+context.engine.threads:whole thread}]",
-                  "all bench", "generation"),
+                  "all bench memory", "generation"),
      .first = true, VIEW_TABLES(generation_tables), VIEW_LINES(generation_lines)},
     {VIEW_SECTION("Measured",
                   "{context.engine.title:text} {context.engine.version:text} on "

@@ -52,8 +52,8 @@ static const view_fact_row single_facts[] = {
               "{latency.max:ms}",
               NULL, .verdict = "bands.speed"),
     VIEW_FACT("Memory", "{memory.peak:bytes}",
-              "peak, activations {single_image.memory.activation_mb:mib} (planned "
-              "{memory.planned_activations:bytes})",
+              "peak, activations {single_image.memory.activation_mb:mib}[ (planned "
+              "{+memory.planned_activations:bytes})]",
               "memory,single_image.memory"),
     VIEW_FACT("", "{single_image.memory.before_mb:mib}",
               "before[, {memory.engine_bytes:bytes} of it the engine]; highest "

@@ -185,6 +185,9 @@ def tokens(s):
             r["succeeded"] == 12 and r["errors"] == {kind: 3},
             r["errors"],
         )
+    endless = f"{s.url}/v1/chat/completions?gap=5&wrong=endless"
+    r = load(endless, "--num-requests", "3", "--request-timeout", "300ms", code=5)
+    check("streaming: one without an end is a timeout", r["errors"] == {"timeout": 3}, r["errors"])
     r = load(url, "--num-requests", "4", "--generate", "3", "--slo", "ttft:20ms,itl:10s", code=6)
     check("SLO of the first token", [x["met"] for x in r["slo"]["limits"]] == [False, True])
 

@@ -187,7 +187,7 @@ def openai(c, q, body):
     c.send(
         b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
     )
-    for i in range(n):
+    for i in range(10**9 if wrong == "endless" else n):
         if i:
             pause(q.get("gap", 0))
         delta = {"delta": {"content": "x"}} if "messages" in asked else {"text": "x"}

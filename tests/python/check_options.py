@@ -724,6 +724,10 @@ HIDDEN = {
             "flash-attention",
         )
     },
+    **{
+        f"profile {o}": "needs llama.cpp; the case run_llama shows it"
+        for o in "prompt-tokens generate cache-dtype context-depth flash-attention".split()
+    },
     "map fit": "the case map_fit shows it",
     "mcp raise-limit": "the case mcp shows it",
     "sweep follow": "it ends when another program ends the sweep",

@@ -33,6 +33,15 @@ print(abs(g["weight_bytes"] / g["planned_weight_bytes"] - 1) < 0.05, "repacked_b
 # The library counts the parameters and bytes that were planned, in files of different families.
 python3 "$(dirname "$CASES")/../../bench/families.py" "$ASSAY" llama gpt2 gpt_neox bloom falcon deepseek_v3 mixtral glm4 |
     sed 's/, cache.*//'
+# Every command that measures runs a GGUF file on llama.cpp.
+"$ASSAY" profile tiny.gguf $short --context-depth 0 --batch-sizes 1,2 -q -o profile.json
+"$ASSAY" memory tiny.gguf --measure --num-runs 1 --threads 1 -q -o memory.json
+python3 -c '
+import json
+for name in ("profile", "memory"):
+    d = json.load(open(name + ".json"))
+    print(d["context"]["engine"]["name"], [g["batch"] for g in d["generation"]])'
+"$ASSAY" profile lenet --prompt-tokens 4 || echo "exit $?"
 # Time of layers: every operator with weights, rotary positions, attention, activations and sums have a layer.
 "$ASSAY" layers tiny.gguf --num-runs 2 --threads 1 -q -o layers.json
 python3 -c '

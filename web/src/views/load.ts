@@ -40,7 +40,6 @@ function plot<T>(p: Plot<T>): HTMLElement | null {
             xAxis: valueAxis({
                 name: p.xName,
                 nameGap: 26,
-                max: "dataMax",
                 splitLine: { show: false },
             }),
             yAxis: p.axis(),
