@@ -430,6 +430,22 @@ def write_h5(
                 group.create_dataset(name, data=data)
 
 
+def gates_apart(layer: Layer) -> Layer:
+    """The weights of a recurrent layer as Keras 1 stores them: those of each gate apart."""
+    letters = {"LSTM": "ifco", "GRU": "zrh"}.get(layer.cls, "")
+    if not letters:
+        return layer
+    parts = {
+        letter + g: np.split(data, len(letters), -1)[i]
+        for letter, (_, data) in zip("WUb", layer.weights)
+        for i, g in enumerate(letters)
+    }
+    order = "icfo" if layer.cls == "LSTM" else letters
+    name = layer.config["name"]
+    weights = [(f"{name}_{kind}_{g}", parts[kind + g]) for g in order for kind in "WUb"]
+    return Layer(layer.cls, layer.config, weights, layer.run)
+
+
 def places(layer: Layer) -> List[Tuple[str, Array]]:
     """Paths of a layer's weights within its group, as Keras 3 has them."""
     if layer.path == "bidirectional":
@@ -586,6 +602,11 @@ def models() -> Dict[str, Tuple[List[Optional[int]], List[Layer]]]:
     out["lstm"] = (
         [None, 7, 3],
         [m.recurrent("LSTM", 3, 5, True), m.recurrent("LSTM", 5, 4, False), m.dense(4, 2)],
+    )
+    m = Maker(22)
+    out["gates"] = (
+        [None, 6, 4],
+        [m.recurrent("LSTM", 4, 4, True), m.recurrent("GRU", 4, 3, False), m.dense(3, 2)],
     )
     m = Maker(9)
     out["gru"] = (

@@ -184,6 +184,8 @@ enum { KERAS_TRAINED, KERAS_FIXED };
 /* The next weight of the layer, by the order in which Keras makes them. dims are those that the settings ask for, -1 where
  * they do not say; those of the file win. */
 ir_t keras_weight(keras_call *c, const char *name, int kind, int rank, const int64_t *dims);
+/* Whether the file has an unused weight of that name for the layer, in the form of Keras 1 and 2. */
+bool keras_has_weight(const keras_call *c, const char *name);
 /* A part of a layer ("cell", "forward_layer|_forward"), by its settings {class_name, config} or config alone. */
 keras_layer *keras_part(keras_call *c, const char *attr, str cls, const json_value *config);
 /* Calls it: its outputs are out[]. */

@@ -111,8 +111,51 @@ static bool attach_functions(const recurrent *r, ir_id node)
 
 /* ---- weights ---- */
 
+/* Keras 1 has the weights of each gate apart, in this order. */
+typedef struct gate {
+    const char *kernel, *recurrence, *bias;
+    int place; /* among the gates of later versions */
+} gate;
+
+static const gate lstm_gates[] = {{"W_i", "U_i", "b_i", 0},
+                                  {"W_c", "U_c", "b_c", 2},
+                                  {"W_f", "U_f", "b_f", 1},
+                                  {"W_o", "U_o", "b_o", 3}};
+static const gate gru_gates[] = {
+    {"W_z", "U_z", "b_z", 0}, {"W_r", "U_r", "b_r", 1}, {"W_h", "U_h", "b_h", 2}};
+
+static const gate *gates_apart(const recurrent *r)
+{
+    const gate *list = r->kind->gates == 4 ? lstm_gates : r->kind->gates == 3 ? gru_gates : NULL;
+    return list && keras_has_weight(&r->cell, list[0].kernel) ? list : NULL;
+}
+
+static bool take_gates(recurrent *r, const gate *list, ir_t x)
+{
+    keras_call *c = &r->cell;
+    const int64_t u = r->units, k[] = {x.d[2], u}, h[] = {u, u};
+    const uint32_t n = (uint32_t)r->kind->gates;
+    ir_t kernel[4], recurrence[4], bias[4];
+    for (uint32_t i = 0; i < n; i++) {
+        int at = list[i].place;
+        kernel[at] = keras_weight(c, list[i].kernel, KERAS_TRAINED, 2, k);
+        recurrence[at] = keras_weight(c, list[i].recurrence, KERAS_TRAINED, 2, h);
+        bias[at] = keras_weight(c, list[i].bias, KERAS_TRAINED, 1, &u);
+        if (kernel[at].rank != 2 || recurrence[at].rank != 2 || bias[at].rank != 1 ||
+            kernel[at].d[1] != u || recurrence[at].d[0] != u || recurrence[at].d[1] != u)
+            return false;
+    }
+    r->kernel = keras_concat(c, "kernel_gates", kernel, n, 1);
+    r->recurrence = keras_concat(c, "recurrent_gates", recurrence, n, 1);
+    r->bias = keras_concat(c, "bias_joined", bias, n, 0);
+    return u > 0 && u <= MAX_UNITS && r->kernel.id != IR_NONE;
+}
+
 static bool take_weights(recurrent *r, ir_t x)
 {
+    const gate *apart = gates_apart(r);
+    if (apart)
+        return take_gates(r, apart, x);
     keras_call *c = &r->cell;
     int g = r->kind->gates;
     const int64_t u = r->units, wide = u < 0 ? -1 : u * g;

@@ -100,6 +100,20 @@ static keras_data *find_data(keras_call *c, const char *name, int rank, const in
     return at == MAP_NONE ? NULL : &c->r->store.items.items[at];
 }
 
+/* Keras 1 calls the weight "lstm_1_W_i:0" or "lstm_1_W_i". */
+bool keras_has_weight(const keras_call *c, const char *name)
+{
+    const keras_bag *bag = c->l->bag;
+    for (uint32_t i = 0; bag && c->r->store.form == KERAS_BY_LAYER && i < bag->n; i++) {
+        const keras_data *d = &c->r->store.items.items[bag->first + i];
+        const char *colon = memchr(d->path.p, ':', d->path.n);
+        str own = {d->path.p, colon ? (uint32_t)(colon - d->path.p) : d->path.n};
+        if (!d->used && str_ends(own, name))
+            return true;
+    }
+    return false;
+}
+
 /* ---- constants ---- */
 
 /* Counted by its shape, but its numbers cannot be had. */
