@@ -237,7 +237,7 @@ class Maker:
                 parts = [
                     np.take(x, range(i * m // n, -(-(i + 1) * m // n)), axis) for i in range(n)
                 ]
-                take = np.mean if kind == "Average" else np.max
+                take: Any = np.mean if kind == "Average" else np.max
                 x = np.concatenate([take(p, axis=axis, keepdims=True) for p in parts], axis)
             return x
 
