@@ -618,6 +618,16 @@ static profile_image_size image_size_of(const profile *p)
     return (profile_image_size){0};
 }
 
+static void describe_metadata(const ir_model *m, profile *p)
+{
+    profile_property *list = ARENA_ARRAY(p->arena, profile_property, (size_t)m->n_properties + 1);
+    for (uint32_t i = 0; list && i < m->n_properties; i++)
+        list[i] = (profile_property){str_copy(p->arena, m->properties[i].key),
+                                     str_copy(p->arena, m->properties[i].value)};
+    p->metadata = list;
+    p->n_metadata = list ? m->n_properties : 0;
+}
+
 static void describe_model(counter *x)
 {
     const ir_model *m = x->r->model;
@@ -626,6 +636,7 @@ static void describe_model(counter *x)
     p->model = str_copy(p->arena, m->name);
     p->format = str_copy(p->arena, m->format);
     p->producer = str_copy(p->arena, m->producer);
+    describe_metadata(m, p);
     p->lens = str_of(x->lens->name);
     if (x->opt->precision != IR_UNDEFINED)
         p->precision = str_of(ir_dtype_get(x->opt->precision)->name);

@@ -102,7 +102,12 @@ static flat_table table_at(flat *f, uint64_t at)
 
 flat_table flat_root(flat *f)
 {
-    return table_at(f, flat_bytes(f, 0, 4));
+    return flat_root_at(f, 0);
+}
+
+flat_table flat_root_at(flat *f, uint64_t start)
+{
+    return table_at(f, start + flat_bytes(f, start, 4));
 }
 
 /* The position of a field of n bytes; 0 when it is absent. */

@@ -46,6 +46,8 @@ assay_status flat_status(const flat *f);
 void flat_fail(flat *f, uint64_t at, const char *what);
 
 flat_table flat_root(flat *f);
+/* Of a FlatBuffer that lies within the file. */
+flat_table flat_root_at(flat *f, uint64_t start);
 
 /* Fields by their number in the schema (a union takes two: its type, its value). */
 int64_t flat_i8(flat *f, flat_table t, unsigned id, int64_t def);

@@ -215,12 +215,19 @@ typedef struct ir_reader {
     void (*close)(void *ctx); /* may be NULL */
 } ir_reader;
 
+/* What a file says about itself, for people: "input 0", "image; mean 127.5; deviation 127.5". */
+typedef struct ir_property {
+    str key, value;
+} ir_property;
+
 struct ir_model {
     arena *arena;
     notes notes;  /* what loading had to say */
     str name;     /* as the user called it */
     str format;   /* "onnx", "zoo", ... */
     str producer; /* "pytorch 2.1" or empty */
+    ir_property *properties;
+    uint32_t n_properties;
     int64_t ir_version;
     uint64_t file_size_bytes;         /* on disk with external data; 0 when there is no file */
     uint32_t n_constant_nodes;        /* Constants of the file that were read as initialisers */

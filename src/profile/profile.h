@@ -131,6 +131,10 @@ typedef struct profile_file {
     uint64_t bytes;
 } profile_file;
 
+typedef struct profile_property {
+    str key, value;
+} profile_property;
+
 typedef struct profile_inventory {
     bool present;
     bool alone; /* the architecture is not known: there is nothing else */
@@ -282,6 +286,8 @@ typedef struct profile {
     str model; /* as the user called it */
     str file;  /* the name of the file that it was read from, without its folder; or empty */
     str format, producer;
+    const profile_property *metadata; /* what the file says about itself */
+    uint32_t n_metadata;
     str lens;
     str precision;     /* "" when as stored, else "float16", ... */
     str weights_dtype; /* profile_settle(): that, or what most of the weights are */

@@ -107,6 +107,13 @@ static const field batch_rows[] = {
 static const fields batch_fields = FIELDS_AS(profile, "batch_axes", batch_rows,
                                              .present_at = 1 + offsetof(profile, batch.asked));
 
+static const field property_rows[] = {
+    FIELD(profile_property, key, STR, NONE, "Metadata",
+          "name, description, version, author, license, input N, output N, file or signature."),
+    FIELD(profile_property, value, STR, NONE, "Value", "What the file says."),
+};
+static const fields property_fields = FIELDS(profile_property, property_rows);
+
 static const field config_rows[] = {
     FIELD(profile, model, STR, NONE, NULL, "The model as the user named it.",
           .flags = FIELD_WRITE_ONLY),
@@ -128,6 +135,8 @@ static const field config_rows[] = {
     FIELD(profile, ir_version, I64, NONE, NULL, "IR version of an ONNX file."),
     FIELD(profile, opset, I64, NONE, "Opset", "Opset of ai.onnx."),
     FIELD(profile, producer, STR, NONE, NULL, "Program that wrote the file.", OR_NULL),
+    FIELD_ITEMS(profile, LIST, "metadata", metadata, n_metadata, property_fields,
+                "What a TFLite file says about itself: metadata and signatures.", OR_OMIT),
     FIELD_ITEMS(profile, MAP, "input_shapes", inputs, n_inputs, input_shape_fields,
                 "Shape of each input, by name.", .flags = FIELD_WRITE_ONLY),
     FIELD_ITEMS(profile, LIST, "inputs", inputs, n_inputs, tensor_fields, "Inputs of the model.",

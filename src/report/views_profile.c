@@ -112,6 +112,14 @@ static const view_table_row inventory_tables[] = {
     {VIEW_TABLE("Largest tensors", "inventory.largest", tensor_columns), .limit = VIEW_TOP_ONLY},
 };
 
+static const view_column metadata_columns[] = {
+    VIEW_TEXT("Metadata", "{key:text}", .keep = true),
+    VIEW_TEXT("Value", "{value:text}", .min = 20),
+};
+static const view_table_row metadata_tables[] = {
+    {VIEW_TABLE(NULL, "config.metadata", metadata_columns)},
+};
+
 /* ---- where the work is, and what limits it ---- */
 
 const view_column profile_operation_columns[PROFILE_OPERATION_COLUMNS] = {
@@ -298,6 +306,9 @@ static const view_section_row sections[] = {
     {.title = "Counted", .only = "summary", .first = true, VIEW_FACTS(summary_counted)},
     {VIEW_SECTION("Model", NULL, MODEL_VIEWS, "!watch"), .first = true, .head = true,
      .build = build_head},
+    {VIEW_SECTION("Metadata", "what the file says about itself", MODEL_VIEWS,
+                  "+config.metadata,$verbose"),
+     VIEW_TABLES(metadata_tables)},
     {.of = &profile_stages_sections},
     {VIEW_SECTION("Summary", NULL, MODEL_VIEWS, "+inventory.alone"), .first = true,
      VIEW_FACTS(size_facts), VIEW_TABLES(inventory_tables)},

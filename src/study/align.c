@@ -145,9 +145,16 @@ static uint32_t fewer(uint32_t n, uint32_t m)
     return n < m ? n : m;
 }
 
+/* Built-in models have the operators of ONNX. */
+static bool is_onnx(str format)
+{
+    return str_is(format, "onnx") || str_is(format, "zoo");
+}
+
 bool align_is_across(const profile *a, const profile *b)
 {
-    return a->format.n && b->format.n && !str_eq(a->format, b->format);
+    return a->format.n && b->format.n && !str_eq(a->format, b->format) &&
+           !(is_onnx(a->format) && is_onnx(b->format));
 }
 
 bool align_reshaped(const profile_layer *x, const profile_layer *y, bool across)

@@ -149,7 +149,13 @@ class Model:
 
         return {0: named(main.inputs), 1: named(main.outputs), 2: key, 4: Int(4, 0)}
 
-    def write(self, path, signature="serving_default"):
+    def write(self, path, signature="serving_default", metadata=None, more=()):
+        """metadata: the table of TFLITE_METADATA, a FlatBuffer of its own; more: keys of other subgraphs."""
+        if metadata:
+            own = Writer()
+            root = own.table(metadata)
+            own.out[0:8] = struct.pack("<I", root) + b"M001"
+            self.buffers.append({0: Raw(bytes(own.out))})
         codes = []
         for number, custom in self.codes:
             code = {0: Int(1, min(number, 127)), 2: Int(4, 1), 3: Int(4, number)}
@@ -162,8 +168,10 @@ class Model:
             2: Tables([s.table() for s in self.subgraphs]),
             3: "written by make_tflite.py",
             4: Tables(self.buffers),
-            7: Tables([self.signature(signature)]),
+            7: Tables([self.signature(signature)] + [{2: k, 4: Int(4, i)} for i, k in more]),
         }
+        if metadata:
+            model[6] = Tables([{0: "TFLITE_METADATA", 1: Int(4, len(self.buffers) - 1)}])
         w = Writer()
         root = w.table(model)
         w.out[0:8] = struct.pack("<I", root) + b"TFL3"
@@ -412,6 +420,26 @@ def write_lists(path):
     m.write(path)
 
 
+def write_described(path):
+    """Metadata: names of the tensors, a normalisation, a file of labels; and a second signature."""
+    m = Model()
+    g = m.subgraph("main")
+    x, y = g.tensor("x", [1, 4]), g.tensor("y", [1, 2])
+    w = g.tensor("kernel", [2, 4], data=floats(8))
+    g.inputs, g.outputs = [x], [y]
+    g.op(9, [x, w, -1], [y], {0: Int(1, 0)})
+    other = m.subgraph("other")
+    a, b = other.tensor("a", [1, 4]), other.tensor("b", [1, 4])
+    other.inputs, other.outputs = [a], [b]
+    other.op(14, [a], [b])
+    unit = {0: Int(1, 1), 1: {0: Floats([127.5]), 1: Floats([128.0])}}
+    image = {0: "image", 1: "What to classify", 4: Tables([unit])}
+    scores = {0: "scores", 6: Tables([{0: "labels.txt", 2: Int(1, 2)}])}
+    about = {0: "pets", 1: "Tells cats and dogs apart", 2: "v2", 4: "nobody", 5: "none"}
+    about[3] = Tables([{2: Tables([image]), 3: Tables([scores])}])
+    m.write(path, "classify", about, [(1, "embed")])
+
+
 def write_odd(path):
     """A custom operator, int4 and sparse weights, and a buffer outside the FlatBuffer."""
     m = Model()
@@ -441,5 +469,6 @@ if __name__ == "__main__":
     write_quantised(f"{folder}/quantised.tflite")
     write_integer(f"{folder}/integer.tflite")
     write_loop(f"{folder}/loop.tflite")
+    write_described(f"{folder}/described.tflite")
     write_lists(f"{folder}/lists.tflite")
     write_odd(f"{folder}/odd.tflite")

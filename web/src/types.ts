@@ -217,6 +217,8 @@ export interface Config {
     opset: number;
     /** Program that wrote the file. */
     producer: string | null;
+    /** What a TFLite file says about itself: metadata and signatures. */
+    metadata?: ProfileProperty[];
     /** Shape of each input, by name. */
     input_shapes: Record<string, Shape>;
     /** Inputs of the model. */
@@ -241,6 +243,13 @@ export interface ProfileBatchAxis {
     input: string;
     /** Its batch dimension; null: it has none. */
     axis: number | null;
+}
+
+export interface ProfileProperty {
+    /** name, description, version, author, license, input N, output N, file or signature. */
+    key: string;
+    /** What the file says. */
+    value: string;
 }
 
 export interface ProfileTensor {

@@ -127,6 +127,9 @@ bool tfl_first_int(tfl_reader *r, const tfl_tensor *t, int64_t *v);
 /* Scale and zero point of a tensor as constants of the graph, for DequantizeLinear; false: it has none. */
 bool tfl_quant_inputs(tfl_op *o, const tfl_tensor *t, ir_id *scale, ir_id *zero);
 
+/* Fills the properties of the model (tflite_metadata.c). */
+void tfl_tell_metadata(tfl_reader *r, flat_vector metadata, flat_vector signatures);
+
 /* ---- operators (tflite_read.c) ---- */
 
 /* The operators of a subgraph whose inputs have values, into f.graph. */

@@ -376,6 +376,8 @@ static assay_status read_model(tfl_reader *r)
     for (uint32_t i = 0; i < r->n_subgraphs; i++)
         TRY(count_constants(r, &r->subgraphs[i]));
     read_signatures(r, flat_list(r->flat, m, M_SIGNATURES, 4));
+    tfl_tell_metadata(r, flat_list(r->flat, m, M_METADATA, 4),
+                      flat_list(r->flat, m, M_SIGNATURES, 4));
     return flat_status(r->flat);
 }
 

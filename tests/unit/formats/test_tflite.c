@@ -154,6 +154,28 @@ static void lists_that_loops_fill_are_collected(void **state)
     ir_model_free(m);
 }
 
+static bool says(const ir_model *m, const char *key, const char *value)
+{
+    for (uint32_t i = 0; i < m->n_properties; i++)
+        if (str_is(m->properties[i].key, key))
+            return str_is(m->properties[i].value, value);
+    return false;
+}
+
+static void metadata_and_signatures_are_told(void **state)
+{
+    (void)state;
+    ir_model *m = read_model("tests/data/tflite/described.tflite");
+    assert_true(says(m, "name", "pets"));
+    assert_true(says(m, "license", "none"));
+    assert_true(says(m, "input 0", "image: What to classify; mean 127.5; deviation 128"));
+    assert_true(says(m, "output 0", "scores; file labels.txt"));
+    assert_true(says(m, "signature classify", "subgraph 0; inputs x; outputs y"));
+    assert_true(says(m, "signature embed", "subgraph 1"));
+    assert_true(has_note(m, "signature-other"));
+    ir_model_free(m);
+}
+
 static void odd_storage_and_custom_operators_are_read(void **state)
 {
     (void)state;
@@ -229,6 +251,7 @@ static void survives_damage(void **state)
     survives_damage_of("tests/data/tflite/quantised.tflite");
     survives_damage_of("tests/data/tflite/loop.tflite");
     survives_damage_of("tests/data/tflite/lists.tflite");
+    survives_damage_of("tests/data/tflite/described.tflite");
     survives_damage_of("tests/data/tflite/odd.tflite");
 }
 
@@ -263,6 +286,7 @@ int run_test_tflite(void)
         cmocka_unit_test(half_weights_are_seen_behind_their_cast),
         cmocka_unit_test(quantisation_is_kept),
         cmocka_unit_test(a_counted_while_is_a_loop_of_known_trips),
+        cmocka_unit_test(metadata_and_signatures_are_told),
         cmocka_unit_test(lists_that_loops_fill_are_collected),
         cmocka_unit_test(odd_storage_and_custom_operators_are_read),
         cmocka_unit_test(survives_damage),
