@@ -7,10 +7,10 @@ several runs.
                                                  in FOLDER, and taken from there
 
 Times are elapsed time and, behind it, time of the processor (user and system), which other work on
-the machine changes less. Needs torchvision (Debian: python3-torchvision) and onnx-tool (PyPI; $PYTHONPATH may name a checkout
-of it, which also needs python3-tabulate). Weights are random and stay in the files, as an exporter
-writes them. One process after the other, so that whatever slows the machine slows both. Exit 1 when
-the geometric mean of the ratios is below AIM.
+the machine changes less. Needs torchvision (Debian: python3-torchvision) and onnx-tool (PyPI;
+$PYTHONPATH may name a checkout of it, which also needs python3-tabulate). Weights are random and
+stay in the files, as an exporter writes them. One process after the other, so that whatever slows
+the machine slows both. Exit 1 when the geometric mean of the ratios is below AIM.
 """
 import importlib.util
 import math

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""bench/families.py PROGRAM [families] [models] [NAME...]: GGUF files of `assay export` in llama.cpp.
+"""bench/families.py PROGRAM [families] [models] [NAME...]: GGUF files of `assay export` in
+llama.cpp.
 
 families: every architecture that is exported, at two layers and small sizes.
 models: every built-in language model whose Q4_0 file is below LIMIT (4 GB), whole, one at a time.
 NAME: these alone. Default: families.
 
-Each file is written with random weights, read by `assay`, and loaded and run by llama.cpp (one short
-prompt, one token). Checked: llama.cpp's number of parameters and bytes of tensors are those that
-assay counts in the file; the KV cache of the library is the planned one within 5 %, and so are the
-weights. Skipped without llama.cpp.
+Each file is written with random weights, read by `assay`, and loaded and run by llama.cpp (one
+short prompt, one token). Checked: llama.cpp's number of parameters and bytes of tensors are those
+that assay counts in the file; the KV cache of the library is the planned one within 5 %, and so are
+the weights. Skipped without llama.cpp.
 """
 
 import json
@@ -94,8 +95,8 @@ def run(command):
 
 
 def in_memory(g):
-    """Of the planned weights. The mapped part reaches from the first to the last tensor that is used
-    in place, so that it may contain tensors that were copied."""
+    """Of the planned weights. The mapped part reaches from the first to the last tensor that is
+    used in place, so that it may contain tensors that were copied."""
     mapped, copies = g.get("weight_bytes", 0), g.get("repacked_bytes", 0)
     return min(mapped + copies, max(mapped, g["planned_weight_bytes"]))
 

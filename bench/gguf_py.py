@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """bench/gguf_py.py PROGRAM GGUF_PY: files of `assay export` in the reader of gguf-py.
 
-GGUF_PY is the folder gguf-py of the source of llama.cpp; numpy is needed. A small model with experts
-is written in every quantisation. gguf-py reads the tensors and dequantises them; the numbers are
-compared with those of the float32 file. The error of a tensor is given in steps of its format: the
-largest of |x - y| over the step of the block of x. Rounding is half a step; formats with an uneven
-range (-8 to 7) clip the value at its open end by up to one; scales that are rounded themselves (Q6_K)
-add up to a half. An error above LIMIT steps, or a tensor that is missing, fails.
+GGUF_PY is the folder gguf-py of the source of llama.cpp; numpy is needed. A small model with
+experts is written in every quantisation. gguf-py reads the tensors and dequantises them; the
+numbers are compared with those of the float32 file. The error of a tensor is given in steps of its
+format: the largest of |x - y| over the step of the block of x. Rounding is half a step; formats
+with an uneven range (-8 to 7) clip the value at its open end by up to one; scales that are rounded
+themselves (Q6_K) add up to a half. An error above LIMIT steps, or a tensor that is missing, fails.
 """
 
 import subprocess

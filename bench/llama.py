@@ -17,8 +17,8 @@ For files of random weights in F16, Q8_0 and Q4_K, on one pinned thread and on a
 3. On one thread, CPU seconds of a repetition, as the difference between runs of many repetitions
    and of one: it does not depend on waiting for a processor. Within 2 %, or the A/A interval.
 
-ROUNDS, MODEL, QUANTS, THREADS (a list) of the environment change the sizes. A quiet machine with two
-processors needs about six minutes.
+ROUNDS, MODEL, QUANTS, THREADS (a list) of the environment change the sizes. A quiet machine with
+two processors needs about six minutes.
 """
 
 import json
@@ -102,7 +102,8 @@ def run_peer(program, path, threads, repeats=REPEATS):
 
 
 def kernels_of(command, threads):
-    """The libggml-cpu file in use: ggml opens all to rank them, and the best once more at the end."""
+    """The libggml-cpu file in use: ggml opens all to rank them, and the best once more at the
+    end."""
     with tempfile.TemporaryDirectory() as folder:
         start(command, threads, {"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": f"{folder}/log"})
         logs = [p.read_text(errors="replace") for p in pathlib.Path(folder).iterdir()]

@@ -5,13 +5,13 @@
    must be at least 0.5, and rate x mean latency of assay 64 within 5 % (Little's law).
 2. Open loop at fixed rates below that: the rate is within 2 %, and the generator's own share of P50
    (how late it sends, and how long bytes wait for it) below 20 us.
-3. The same rates by autocannon. Its fixed rate is no open loop: each connection sends its share of a
-   second as fast as responses come, then pauses until the next second; it counts whole milliseconds
-   and adds values that it computes for those above 1 ms. So its rate is compared with that of the
-   open loop, over whole seconds, within 2 %; and its P50 and P99 with a closed loop of the same
-   connections and number of requests, which is what a burst of it is. They agree if the ranges of
-   the rounds, wider by its step of 1 ms, overlap, or if assay is below: autocannon's figure contains
-   the time of its own event loop.
+3. The same rates by autocannon. Its fixed rate is no open loop: each connection sends its share of
+   a second as fast as responses come, then pauses until the next second; it counts whole
+   milliseconds and adds values that it computes for those above 1 ms. So its rate is compared with
+   that of the open loop, over whole seconds, within 2 %; and its P50 and P99 with a closed loop of
+   the same connections and number of requests, which is what a burst of it is. They agree if the
+   ranges of the rounds, wider by its step of 1 ms, overlap, or if assay is below: autocannon's
+   figure contains the time of its own event loop.
 
 nginx and wrk are Debian packages (nginx-light, wrk); autocannon is fetched from npm into
 build/bench, pinned. What is missing is skipped and said. Everything is bounded: a few seconds a

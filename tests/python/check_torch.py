@@ -346,7 +346,8 @@ def check_written(folder: str, runs: bool) -> None:
 
 
 def of_class(module: str, name: str) -> Any:
-    """An nn.Module whose class is that of a program which is not here; pickle finds it while this one runs."""
+    """An nn.Module whose class is that of a program which is not here; pickle finds it while this
+    one runs."""
     sys.modules.setdefault(module.split(".")[0], types.ModuleType(module.split(".")[0]))
     place = sys.modules.setdefault(module, types.ModuleType(module))
     if not hasattr(place, name):
@@ -355,7 +356,8 @@ def of_class(module: str, name: str) -> Any:
 
 
 def check_ultralytics(folder: str) -> None:
-    """A table of layers with one step up, trained on images of 300 pixels, which are enlarged to 320."""
+    """A table of layers with one step up, trained on images of 300 pixels, which are enlarged to
+    320."""
     nc, anchors = 2, [[10, 13, 16, 30, 33, 23]] * 3
     sizes = [(3, 16, 3), (16, 16, 3), (16, 16, 3), (16, 32, 3), (32, 32, 3), (32, 16, 1)]
     backbone = [[-1, 1, "Conv", [n, k, 2]] for _, n, k in sizes[:5]]

@@ -197,7 +197,8 @@ class Maker:
         return Layer("LayerNormalization", config, [("gamma", gamma), ("beta", beta)], run)
 
     def layer_norm_over(self, axes: List[int], shape: List[int]) -> Layer:
-        """LayerNormalization of other axes than the last; shape is that of its input without the batch."""
+        """LayerNormalization of other axes than the last; shape is that of its input without the
+        batch."""
         sizes = [shape[a - 1] for a in axes]
         gamma, beta = 1 + self.some(*sizes), self.some(*sizes)
         wide = [n if i + 1 in axes else 1 for i, n in enumerate(shape)]

@@ -199,7 +199,8 @@ def write_chunked(path: str) -> None:
 
 
 def with_lambda(channels: int) -> Any:
-    """A Lambda before a convolution whose kernel has this number of input channels; the image has 3."""
+    """A Lambda before a convolution whose kernel has this number of input channels; the image has
+    3."""
     m = km.Maker(2)
     return [None, 6, 6, 3], [
         m.plain("Lambda", lambda x: x[..., :channels], function=["4wEAAAA=", None, None]),

@@ -367,8 +367,8 @@ def write_loop(path):
 
 
 def write_lists(path):
-    """Two loops of 6 trips as a stack of Keras LSTMs has them: the first collects x, the second keeps its last item.
-    SPARSE_TO_DENSE makes the shape of the end."""
+    """Two loops of 6 trips as a stack of Keras LSTMs has them: the first collects x, the second
+    keeps its last item. SPARSE_TO_DENSE makes the shape of the end."""
     m = Model()
     g = m.subgraph("main")
     x = g.tensor("x", [1, 4], signature=[-1, 4])
