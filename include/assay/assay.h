@@ -25,6 +25,9 @@
  *     <assay/study.h>     map to devices, fusion, scaling, pipelines, comparison, checks, capacity, validation
  *     <assay/device.h>    the device table; measured ceilings of this machine
  *     <assay/history.h>   results over time, in a database
+ *     <assay/sweep.h>     many measurements, on this machine or on a cluster
+ *     <assay/sandbox.h>   untrusted models, analysed in a confined process
+ *     <assay/mcp.h>       read-only questions for coding assistants
  *
  * Ownership. Objects are opaque. The caller owns an object that a function returns in an out-parameter and frees it
  * with the function that the type's comment names. Freeing NULL has no effect. Text returned through `char **text` is
@@ -276,6 +279,8 @@ ASSAY_API bool assay_option_at(size_t index, assay_option_info *out);
  *     "load"         assay_load()
  *     "machine"      assay_machine_measure(), assay_machine_open()
  *     "records", "models", "trend"                   assay_store_list(), _models(), _trend()
+ *     "changes", "drift", "cheapest"                 assay_store_changes(), _drift(), _cheapest()
+ *     "sweep", "sweep_status", "sweep_report"        assay_sweep_plan(), _status(), _report()
  *
  * Freed by assay_result_free(). */
 typedef struct assay_result assay_result;
@@ -473,8 +478,8 @@ typedef struct assay_limit_info {
 } assay_limit_info;
 /* The index-th limit, from 0; false past the end. */
 ASSAY_API bool assay_limit_at(size_t index, assay_limit_info *out);
-/* The environment variable ASSAY_LIMITS sets limits: "model-memory=4GiB,inlined-nodes=10M". What is invalid in it is
- * ignored; this says what is. */
+/* The environment variable ASSAY_LIMITS sets limits: "model-memory=4GiB,inlined-nodes=10M". Invalid parts are
+ * ignored; this function reports the first one (ASSAY_ERR_USAGE). */
 ASSAY_API assay_status assay_limits_check(const char *limits, assay_error *err);
 
 #ifdef __cplusplus
