@@ -150,7 +150,8 @@ class Model:
         return {0: named(main.inputs), 1: named(main.outputs), 2: key, 4: Int(4, 0)}
 
     def write(self, path, signature="serving_default", metadata=None, more=()):
-        """metadata: the table of TFLITE_METADATA, a FlatBuffer of its own; more: keys of other subgraphs."""
+        """metadata: the table of TFLITE_METADATA, a FlatBuffer of its own; more: keys of other
+        subgraphs."""
         if metadata:
             own = Writer()
             root = own.table(metadata)
