@@ -95,7 +95,7 @@ def check_files(s: Server) -> None:
     for files, name in refused:
         status, got = post_files(s, files, name)  # type: ignore[arg-type]
         text = got["error"]["message"]
-        check(f"refused: {list(files)[:1]} {name}", 400 <= status < 500 and text, got)
+        check(f"refused: {str(files)[:40]} {name}", 400 <= status < 500 and text, got)
     status, _, text = s.ask(
         "POST",
         "/api/v1/profile",

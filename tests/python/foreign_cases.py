@@ -248,7 +248,7 @@ def ncnn_attention(folder: str) -> Case:
 class OpenVino(make_openvino.Net):  # type: ignore[misc]
     def __init__(self, **inputs: Any) -> None:
         super().__init__("net", 11)
-        self.inputs, self.ports = inputs, {}  # type: ignore[var-annotated]
+        self.inputs, self.ports = inputs, {}
         self.outputs: Dict[str, Any] = {}
         for name, x in inputs.items():
             text = ",".join(map(str, x.shape))

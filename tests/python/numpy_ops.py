@@ -1,14 +1,14 @@
 """Operators of networks in numpy, straight from their definitions: data is [N, C, spatial...]."""
 
 import itertools
-from typing import Any, Sequence
+from typing import Any, List, Sequence
 
 import numpy as np
 
 Ints = Sequence[int]
 
 
-def pads_of(pads: Any, n: int) -> list:
+def pads_of(pads: Any, n: int) -> List[Any]:
     """[(begin, end), ...] of one number, of begins and ends, or of such pairs."""
     if isinstance(pads, int):
         return [(pads, pads)] * n
@@ -17,7 +17,7 @@ def pads_of(pads: Any, n: int) -> list:
     return list(pads)
 
 
-def same_pads(sizes: Ints, kernel: Ints, strides: Ints, dilations: Ints) -> list:
+def same_pads(sizes: Ints, kernel: Ints, strides: Ints, dilations: Ints) -> List[Any]:
     """SAME of TensorFlow: what is left over goes to the end."""
     out = []
     for s, k, t, d in zip(sizes, kernel, strides, dilations):
