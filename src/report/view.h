@@ -342,12 +342,13 @@ str view_bar(const view *v, double percent);
 
 /* ---- tables (view_table.c) ---- */
 
-/* For orders: fills `index` with those of the list, heaviest first, the earlier of equals first; returns n. */
+/* For orders: fills `index` with those of the list, heaviest first, the earlier of equals first; returns n. Behind the
+ * first `most`, which are all that is shown, the order is unspecified. */
 typedef struct view_ranked {
     double weight;
     uint32_t index;
 } view_ranked;
-uint32_t view_rank(view_ranked *list, uint32_t n, uint32_t *index);
+uint32_t view_rank(view_ranked *list, uint32_t n, uint32_t most, uint32_t *index);
 /* How many of a list are shown by the limit of its row. */
 uint32_t view_limit(const view *v, uint32_t limit);
 /* Adds to the last section the list that a row shows of `of`. */

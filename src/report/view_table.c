@@ -181,9 +181,30 @@ static int heavier_first(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-uint32_t view_rank(view_ranked *list, uint32_t n, uint32_t *index)
+/* The first `most` in order, by insertion: for a few of many. */
+static void select_heaviest(view_ranked *list, uint32_t n, uint32_t most)
 {
-    if (n)
+    for (uint32_t i = 1; i < n; i++) {
+        const view_ranked x = list[i];
+        uint32_t at = i;
+        if (i >= most) {
+            if (!(x.weight > list[most - 1].weight))
+                continue;
+            at = most - 1;
+            list[i] = list[at];
+        }
+        for (; at > 0 && list[at - 1].weight < x.weight; at--)
+            list[at] = list[at - 1];
+        list[at] = x;
+    }
+}
+
+uint32_t view_rank(view_ranked *list, uint32_t n, uint32_t most, uint32_t *index)
+{
+    enum { FEW = 64 };
+    if (most > 0 && most < n && most <= FEW)
+        select_heaviest(list, n, most);
+    else if (n)
         qsort(list, n, sizeof *list, heavier_first);
     for (uint32_t i = 0; i < n; i++)
         index[i] = list[i].index;

@@ -47,7 +47,7 @@ static uint32_t order_groups(const view *v, const field_value *groups, uint32_t 
     view_ranked *list = ARENA_ARRAY(v->a, view_ranked, groups->n);
     for (uint32_t i = 0; list && i < groups->n; i++)
         list[i] = (view_ranked){v->o->verbose ? 0 : (double)g[i].saved_bytes, i};
-    return list ? view_rank(list, groups->n, index) : 0;
+    return list ? view_rank(list, groups->n, groups->n, index) : 0;
 }
 
 static void put_id(const view *v, sbuf *b, const field_value *row)

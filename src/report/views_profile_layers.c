@@ -67,7 +67,7 @@ static uint32_t order_by_flops(const view *v, const field_value *layers, uint32_
     view_ranked *list = ARENA_ARRAY(v->a, view_ranked, layers->n);
     for (uint32_t i = 0; list && i < layers->n; i++)
         list[i] = (view_ranked){(double)l[i].flops, i};
-    return list ? view_rank(list, layers->n, index) : 0;
+    return list ? view_rank(list, layers->n, view_limit(v, VIEW_TOP_ONLY) + 1, index) : 0;
 }
 
 static uint32_t order_by_time(const view *v, const field_value *layers, uint32_t *index)
@@ -78,7 +78,7 @@ static uint32_t order_by_time(const view *v, const field_value *layers, uint32_t
     for (uint32_t i = 0; list && i < layers->n; i++)
         if (l[i].time_ms > 0 && layer_is_one_of(&l[i], patterns_of(v)))
             list[n++] = (view_ranked){l[i].time_ms, i};
-    return view_rank(list, n, index);
+    return view_rank(list, n, n, index);
 }
 
 static uint32_t order_by_depth(const view *v, const field_value *modules, uint32_t *index)

@@ -199,7 +199,7 @@ static uint32_t order_layers(const view *v, const field_value *layers, uint32_t 
     for (uint32_t i = 0; list && i < layers->n; i++)
         if (str_eq(l[i].device, ((const mapping_hardware *)v->here.at)->id))
             list[n++] = (view_ranked){l[i].time_ms, i};
-    view_rank(list, n, index);
+    view_rank(list, n, n, index);
     return n < most ? n : most;
 }
 

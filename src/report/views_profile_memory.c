@@ -63,7 +63,7 @@ static uint32_t order_events(const view *v, const field_value *events, uint32_t 
     }
     if (!list)
         return 0;
-    view_rank(list, events->n, index);
+    view_rank(list, events->n, events->n, index);
     qsort(index, all ? events->n : most, sizeof *index, in_order);
     return events->n;
 }
