@@ -16,7 +16,7 @@ static assay_status hand_model(assay_status s, assay_model **out, assay_error *e
 {
     if (s != ASSAY_OK || !memory_lacked())
         return s;
-    job_model_free(*out);
+    model_free(*out);
     *out = NULL;
     return err_no_memory(err);
 }
@@ -36,7 +36,7 @@ assay_status assay_model_from_bytes(const void *bytes, size_t n, const char *nam
 
 void assay_model_free(assay_model *model)
 {
-    job_model_free(model);
+    model_free(model);
 }
 
 assay_status assay_analyze(assay_model *model, const assay_options *options, assay_result **out,

@@ -1,56 +1,43 @@
-/* Built-in architectures: builds one with the parameters of an analysis, and lists them with their cost. Counts are
- * not stored: a model is built and counted on request. */
+/* Models of a command: opened, and built-in architectures built with the parameters of an analysis. */
 #include <assert.h>
 #include <stdio.h>
 
 #include "base/file.h"
-#include "base/near.h"
-#include "base/sbuf.h"
-#include "formats/model_config.h"
 #include "formats/onnx_store.h"
 #include "jobs/job.h"
+#include "rewrite/inline.h"
 #include "study/changed.h"
 
-enum { SUGGESTIONS = 4 };
+/* ---- opening ---- */
 
-/* ---- names ---- */
-
-/* Of a family that is not built in: models for the same task. */
-static void put_relatives(sbuf *out, const char *task)
+/* Functions of a file are inlined: the rest of the program knows none. */
+static assay_status take_opened(assay_status s, assay_model **m, assay_error *err)
 {
-    uint32_t named = 0;
-    sbuf_printf(out, " Built-in models for %s (`assay models %s`) are ", task, task);
-    for (uint32_t i = 0; i < zoo_count() && named < SUGGESTIONS; i++)
-        if (strcmp(zoo_at(i)->task, task) == 0)
-            sbuf_printf(out, "%s%s", named++ ? ", " : "", zoo_at(i)->name);
-    sbuf_puts(out, ", ... Give another model as a file, for example ONNX.");
-}
-
-static void put_suggestions(sbuf *out, const char *word)
-{
-    const char *near[SUGGESTIONS], *task = zoo_task_of_stranger(str_of(word));
-    uint32_t n = zoo_suggest(str_of(word), NULL, near, SUGGESTIONS);
-    near_put(out, near, n);
-    if (n == 0 && task)
-        put_relatives(out, task);
-    else
-        sbuf_puts(out, " List the built-in models with `assay models`.");
-}
-
-assay_status job_no_such_model(const char *word, assay_error *err)
-{
-    char shown[FILE_SHOWN], with_suffix[FILE_SHOWN + 8];
-    sbuf hint = {0};
-    file_shown(word, shown);
-    snprintf(with_suffix, sizeof with_suffix, "%s.onnx", shown);
-    if (file_stat(with_suffix).exists)
-        sbuf_printf(&hint, " Did you mean the file %s?", with_suffix);
-    else
-        put_suggestions(&hint, shown);
-    assay_status s = err_fail(err, ASSAY_ERR_USAGE, "no file or built-in model '%s'.%s", shown,
-                              sbuf_cstr(&hint));
-    sbuf_free(&hint);
+    TRY(s);
+    if ((*m)->ir && !(*m)->ir->inventory)
+        s = rewrite_inline((*m)->ir, err);
+    if (s != ASSAY_OK) {
+        model_free(*m);
+        *m = NULL;
+    }
     return s;
+}
+
+assay_status job_model_open(const char *word, assay_model **out, assay_error *err)
+{
+    return take_opened(model_open(word, out, err), out, err);
+}
+
+assay_status job_model_from_bytes(const void *bytes, size_t n, const char *name, const char *folder,
+                                  assay_model **out, assay_error *err)
+{
+    return take_opened(model_from_bytes(bytes, n, name, folder, out, err), out, err);
+}
+
+assay_status job_model_again(const assay_model *m, ir_model **out, assay_error *err)
+{
+    TRY(model_again(m, out, err));
+    return rewrite_inline(*out, err);
 }
 
 /* ---- building ---- */
@@ -75,7 +62,7 @@ static assay_status build_architecture(const assay_model *m, const assay_options
                      .inputs = inputs_of(o, scratch),
                      .n_inputs = o->model.shapes.n,
                      .batch = o->model.batch,
-                     .memory_limit = JOB_MODEL_BYTES};
+                     .memory_limit = LIMIT_MODEL_BYTES};
     if (!q.inputs || !zoo_args_copy(&args, &m->config) ||
         (with_set && !zoo_args_copy(&args, &o->model.set)))
         return err_no_memory(err);
@@ -164,7 +151,7 @@ static assay_status build_row(assay_model *m, const assay_options *o, arena *scr
     ir_model_free(m->ir);
     m->ir = ir;
     TRY(note_change(m, o, scratch, ir, err));
-    TRY(job_match_weights(m, ir, err));
+    TRY(model_match_weights(m, ir, err));
     note_input(m, o, ir);
     return ir->name.p ? ASSAY_OK : err_no_memory(err);
 }
@@ -179,27 +166,13 @@ static assay_status refuse_parameters(const assay_options *o, assay_error *err)
                     "sizes with --input-shape or --dim.");
 }
 
-assay_status job_model_configure(assay_model *m, const char *path, assay_error *err)
-{
-    model_config c;
-    if (!m->arena && !(m->arena = arena_new(JOB_MODEL_BYTES)))
-        return err_no_memory(err);
-    TRY(model_config_read(path, m->arena, &c, err));
-    m->row = c.row;
-    m->name = c.name;
-    m->config = c.args;
-    m->said = c.said;
-    m->config_file = str_copy(m->arena, str_of(path));
-    return m->config_file.p ? ASSAY_OK : err_no_memory(err);
-}
-
 /* --config beside a name: its parameters, whatever network the file was written for. */
 static assay_status take_config(assay_model *m, const char *path, assay_error *err)
 {
     assay_model of_file = {.arena = m->arena};
     if (m->config_file.n && str_is(m->config_file, path))
         return ASSAY_OK;
-    assay_status s = job_model_configure(&of_file, path, err);
+    assay_status s = model_configure(&of_file, path, err);
     if (s == ASSAY_OK) {
         m->config.arena = m->arena;
         m->config_file = str_copy(m->arena, str_of(path));
@@ -212,12 +185,12 @@ static assay_status take_config(assay_model *m, const char *path, assay_error *e
 assay_status job_model_build(assay_model *m, const assay_options *o, assay_error *err)
 {
     if (m->ir && m->ir->inventory)
-        return job_no_graph(m, err);
+        return model_no_graph(m, err);
     if (!m->row && m->ir)
         TRY(onnx_store_follow(&m->ir->reader, o->model.follow_symlinks, err));
     if (!m->row)
         return o->model.set.list.n || o->model.config.n ? refuse_parameters(o, err) : ASSAY_OK;
-    arena *scratch = arena_new(JOB_MODEL_BYTES);
+    arena *scratch = arena_new(LIMIT_MODEL_BYTES);
     TRY_MEMORY(scratch, err);
     assay_status s = o->model.config.n ? take_config(m, o->model.config.p, err) : ASSAY_OK;
     if (s == ASSAY_OK)

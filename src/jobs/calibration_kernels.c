@@ -194,7 +194,7 @@ assay_status job_kernels_measure(const job_kernels_request *q, arena *a, job_ker
     assay_status status = study_model(&s, err);
     file_drop_folder(s.folder);
     /* The graph that `x` borrows is not read any more. */
-    job_model_free(s.model);
+    model_free(s.model);
     return status;
 }
 

@@ -107,7 +107,7 @@ static assay_status try_model(chooser *x, const zoo_row *row, assay_error *err)
         if (!add_choice(x, row, a, r->p, h))
             s = err_no_memory(err);
     job_result_free(r);
-    job_model_free(m);
+    model_free(m);
     return s;
 }
 

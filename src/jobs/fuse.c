@@ -37,7 +37,7 @@ assay_status job_fuse(assay_model *model, const assay_options *options, assay_re
     if (model->ir && model->ir->inventory) {
         err_clear(err);
         *out = NULL;
-        return job_no_graph(model, err);
+        return model_no_graph(model, err);
     }
     o.analysis.no_advice = true;
     assay_error beside = {0};

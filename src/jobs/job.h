@@ -11,32 +11,13 @@
 
 #include "base/limits.h"
 #include "base/result.h"
-#include "ir/graph.h"
+#include "formats/model.h"
 #include "jobs/options.h"
 
 /* Together below 1 GB, whatever the file holds. */
 #define JOB_MODEL_BYTES    LIMIT_MODEL_BYTES
 #define JOB_ANALYSIS_BYTES LIMIT_ANALYSIS_BYTES
 #define JOB_PROFILE_BYTES  LIMIT_RESULT_BYTES
-
-/* A built-in architecture is built when an analysis says with which parameters, and again for the next
- * one; see job_model_build(). */
-struct assay_model {
-    ir_model *ir;               /* functions inlined, verified; NULL until built */
-    const zoo_row *row;         /* of a built-in architecture, or NULL */
-    str name;                   /* of it, as the user called it */
-    str config_file;            /* that described it, or empty */
-    zoo_args config;            /* what that file says */
-    str recognised;             /* what its weights were recognised as, or empty */
-    bool input_stated;          /* then: the file says how large its input is */
-    struct weight_set *weights; /* that are stored for it (formats/weights.h), or NULL */
-    notes said;                 /* by reading it; in the arena below when it has one */
-    arena *arena;               /* of the three above */
-    const void *bytes;          /* of a model that was given as bytes; borrowed */
-    size_t n_bytes;
-    str folder;                     /* of their external data */
-    const struct batch_rule *batch; /* of a file, once somebody asked (batch.h); in ir's arena */
-};
 
 /* A result of any kind. */
 struct assay_result {
@@ -65,26 +46,14 @@ assay_status job_refuse_model(str text, const char *shown, assay_error *err);
 
 /* ---- models ---- */
 
-/* What the word means: a path, or a built-in name. */
+/* model_open() and model_from_bytes(), with the functions of the file inlined (builtin.c). */
 assay_status job_model_open(const char *word, assay_model **out, assay_error *err);
-/* An ONNX file in memory, which stays the caller's. */
 assay_status job_model_from_bytes(const void *bytes, size_t n, const char *name, const char *folder,
                                   assay_model **out, assay_error *err);
-void job_model_free(assay_model *model);
 /* Makes model->ir what the options ask for; a model from a file stays as it is. */
 assay_status job_model_build(assay_model *model, const assay_options *o, assay_error *err);
-/* A second copy of a model that came from a file with a graph, for rewrites; *out may be set after a failure too
- * (model.c). */
+/* A second copy of a model that came from a file with a graph, for rewrites; *out may be set after a failure too. */
 assay_status job_model_again(const assay_model *m, ir_model **out, assay_error *err);
-/* Reads a configuration file into an empty model, whose arena is created if there is none. */
-assay_status job_model_configure(assay_model *m, const char *path, assay_error *err);
-/* ASSAY_ERR_USAGE with the nearest built-in names. */
-assay_status job_no_such_model(const char *word, assay_error *err);
-
-/* Tells a graph that was built how its weights are stored, and what was said when they were read. */
-assay_status job_match_weights(const assay_model *m, ir_model *ir, assay_error *err);
-/* ASSAY_ERR_UNSUPPORTED: an inventory cannot be run, exported or validated. */
-assay_status job_no_graph(const assay_model *m, assay_error *err);
 
 /* ---- one model, one profile ---- */
 

@@ -379,7 +379,7 @@ static assay_status map_devices(mapping_job *j, profile *p, assay_error *err)
             "precision must be fp32, tf32, fp16, bf16, fp8 or int8 for map, not '" STR_FMT "'",
             STR_ARG(j->o->model.precisions));
     if (p->inventory.alone)
-        return job_no_graph(j->model, err);
+        return model_no_graph(j->model, err);
     TRY(job_batch_rule(j->model, j->o, &j->rule, err));
     batch_describe(j->rule, p);
     TRY(take_figures(j, p, err));

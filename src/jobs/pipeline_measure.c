@@ -39,7 +39,7 @@ static assay_status time_model(const timing *t, assay_model *m, int64_t batch, d
     if (s == ASSAY_OK)
         s = mean_of(of->p->measured, ms, t->err);
     job_result_free(of);
-    job_model_free(m);
+    model_free(m);
     return s;
 }
 
@@ -47,7 +47,7 @@ static assay_model *model_new(const zoo_row *row, str name)
 {
     assay_model *m = memory_zeroed(1, sizeof *m);
     if (!m || !(m->arena = arena_new(JOB_MODEL_BYTES))) {
-        job_model_free(m);
+        model_free(m);
         return NULL;
     }
     m->row = row;
@@ -66,7 +66,7 @@ static assay_status time_component(const timing *t, const job_pipeline *p, pipel
                                              t->err);
     if (s == ASSAY_OK)
         return time_model(t, m, 0, &c->time_ms);
-    job_model_free(m);
+    model_free(m);
     return s;
 }
 
@@ -112,7 +112,7 @@ static assay_status time_phase(const timing *t, const job_pipeline *p, int64_t t
               zoo_args_put_int(&m->config, "past", past);
     if (ok)
         return time_model(t, m, p->language.batch, ms);
-    job_model_free(m);
+    model_free(m);
     return err_no_memory(t->err);
 }
 

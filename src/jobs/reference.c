@@ -67,7 +67,7 @@ void job_reference_close(job_reference *r)
     inputs_free(&r->inputs);
     engine_session_close(r->session);
     job_runnable_free(&r->x);
-    job_model_free(r->model);
+    model_free(r->model);
     arena_free(r->arena);
     free(r);
 }

@@ -162,7 +162,7 @@ static assay_status scale(assay_model *m, const assay_options *o, scale_work *s,
     if (a)
         *a = (scaling_ask){.model = m, .o = &plain, .base = base->p};
     if (status == ASSAY_OK && base->p->inventory.alone)
-        status = job_no_graph(m, err);
+        status = model_no_graph(m, err);
     if (status == ASSAY_OK)
         status = ask_all(a, o, s, &q, err);
     s->model = str_copy(s->arena, base->p->model);

@@ -142,7 +142,7 @@ static assay_status describe_model(planning *p, const char *word, sweep_model *o
                              .flops = (double)r->p->total_flops,
                              .bytes = (double)r->p->total_memory};
     job_result_free(r);
-    job_model_free(m);
+    model_free(m);
     return s;
 }
 
@@ -217,7 +217,7 @@ static assay_status keep_open(planning *p, uint32_t model)
 {
     if (p->open && p->open_at == model)
         return ASSAY_OK;
-    job_model_free(p->open);
+    model_free(p->open);
     p->open = NULL;
     p->open_at = model;
     return job_model_open(p->request->models[model], &p->open, p->err);
@@ -301,6 +301,6 @@ assay_status sweep_plan_make(const sweep_request *request, arena *a, sweep_plan 
     if (!request->n_models || request->n_models > SWEEP_TASKS)
         return err_fail(err, ASSAY_ERR_USAGE, "no models. Name them with --models A,B.");
     assay_status s = make_plan(&p);
-    job_model_free(p.open);
+    model_free(p.open);
     return s;
 }

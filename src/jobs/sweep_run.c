@@ -110,7 +110,7 @@ static assay_status measure_once(running *r, assay_result **out)
         measured->p->context.model_sha256 = str_copy(measured->p->arena, r->model->sha256);
     if (s == ASSAY_OK && !job_settle(measured->p))
         s = err_no_memory(r->err);
-    job_model_free(m);
+    model_free(m);
     if (s == ASSAY_OK)
         *out = measured;
     else

@@ -94,7 +94,7 @@ assay_status job_validate(const char *const *models, size_t n_models, const assa
     if (s == ASSAY_OK)
         s = ask_all(&g, err);
     for (size_t i = 0; g.models && i < g.n; i++)
-        job_model_free(g.models[i]);
+        model_free(g.models[i]);
     free(g.models);
     return s;
 }

@@ -1,17 +1,23 @@
-/* Opens a model: decides what the argument means, and runs the steps that all models share. */
+/* See model.h. */
+#include "formats/model.h"
+
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/near.h"
+#include "base/sbuf.h"
+#include "formats/model_config.h"
 #include "formats/onnx_read.h"
 #include "formats/stored.h"
 #include "formats/torch/torch.h"
 #include "ir/verify.h"
-#include "jobs/job.h"
-#include "rewrite/inline.h"
 
-void job_model_free(assay_model *model)
+enum { SUGGESTIONS = 4 };
+
+void model_free(assay_model *model)
 {
     if (!model)
         return;
@@ -36,15 +42,55 @@ static assay_status finish_model(ir_model *ir, str name, assay_model **out, assa
     }
     if (s == ASSAY_OK)
         s = ir_verify(ir, err);
-    if (s == ASSAY_OK)
-        s = rewrite_inline(ir, err);
     if (s != ASSAY_OK) {
-        job_model_free(m);
+        model_free(m);
         return s;
     }
     *out = m;
     return ASSAY_OK;
 }
+
+/* ---- names ---- */
+
+/* Of a family that is not built in: models for the same task. */
+static void put_relatives(sbuf *out, const char *task)
+{
+    uint32_t named = 0;
+    sbuf_printf(out, " Built-in models for %s (`assay models %s`) are ", task, task);
+    for (uint32_t i = 0; i < zoo_count() && named < SUGGESTIONS; i++)
+        if (strcmp(zoo_at(i)->task, task) == 0)
+            sbuf_printf(out, "%s%s", named++ ? ", " : "", zoo_at(i)->name);
+    sbuf_puts(out, ", ... Give another model as a file, for example ONNX.");
+}
+
+static void put_suggestions(sbuf *out, const char *word)
+{
+    const char *near[SUGGESTIONS], *task = zoo_task_of_stranger(str_of(word));
+    uint32_t n = zoo_suggest(str_of(word), NULL, near, SUGGESTIONS);
+    near_put(out, near, n);
+    if (n == 0 && task)
+        put_relatives(out, task);
+    else
+        sbuf_puts(out, " List the built-in models with `assay models`.");
+}
+
+static assay_status no_such_model(const char *word, assay_error *err)
+{
+    char shown[FILE_SHOWN], with_suffix[FILE_SHOWN + 8];
+    sbuf hint = {0};
+    file_shown(word, shown);
+    snprintf(with_suffix, sizeof with_suffix, "%s.onnx", shown);
+    if (file_stat(with_suffix).exists)
+        sbuf_printf(&hint, " Did you mean the file %s?", with_suffix);
+    else
+        put_suggestions(&hint, shown);
+    assay_status s = err_fail(err, ASSAY_ERR_USAGE, "no file or built-in model '%s'.%s", shown,
+                              sbuf_cstr(&hint));
+    sbuf_free(&hint);
+    return s;
+}
+
+/* ---- reading ---- */
 
 static bool has_slash(const char *word)
 {
@@ -54,7 +100,7 @@ static bool has_slash(const char *word)
 static assay_status read_path(const char *path, ir_model **ir, assay_error *err)
 {
     const format_row *f;
-    const onnx_read_options opt = {.memory_limit = JOB_MODEL_BYTES};
+    const onnx_read_options opt = {.memory_limit = LIMIT_MODEL_BYTES};
     file_info info = file_stat(path);
     char inner[FORMAT_PATH];
     bool inside = info.is_dir && format_inside(path, inner, sizeof inner);
@@ -65,7 +111,7 @@ static assay_status read_path(const char *path, ir_model **ir, assay_error *err)
     if (info.is_dir && !inside)
         return stored_refuse_folder(path, err);
     if (info.exists && f && f->reader == FORMAT_FOREIGN)
-        return format_read(f, file, JOB_MODEL_BYTES, ir, err);
+        return format_read(f, file, LIMIT_MODEL_BYTES, ir, err);
     /* Unrecognised files are read as ONNX; the reader reports an error if they are not. */
     return onnx_read_file(file, &opt, ir, err);
 }
@@ -75,7 +121,7 @@ static assay_status open_row(const zoo_row *row, const char *word, assay_model *
                              assay_error *err)
 {
     assay_model *m = memory_zeroed(1, sizeof *m);
-    arena *a = m ? arena_new(JOB_MODEL_BYTES) : NULL;
+    arena *a = m ? arena_new(LIMIT_MODEL_BYTES) : NULL;
     if (a)
         *m = (assay_model){.row = row, .arena = a, .name = str_copy(a, str_of(word))};
     if (!a || !m->name.p) {
@@ -87,14 +133,28 @@ static assay_status open_row(const zoo_row *row, const char *word, assay_model *
     return ASSAY_OK;
 }
 
+assay_status model_configure(assay_model *m, const char *path, assay_error *err)
+{
+    model_config c;
+    if (!m->arena && !(m->arena = arena_new(LIMIT_MODEL_BYTES)))
+        return err_no_memory(err);
+    TRY(model_config_read(path, m->arena, &c, err));
+    m->row = c.row;
+    m->name = c.name;
+    m->config = c.args;
+    m->said = c.said;
+    m->config_file = str_copy(m->arena, str_of(path));
+    return m->config_file.p ? ASSAY_OK : err_no_memory(err);
+}
+
 static assay_status open_config(const char *path, assay_model **out, assay_error *err)
 {
     assay_model *m = memory_zeroed(1, sizeof *m);
-    assay_status s = m ? job_model_configure(m, path, err) : err_no_memory(err);
+    assay_status s = m ? model_configure(m, path, err) : err_no_memory(err);
     if (s == ASSAY_OK)
         *out = m;
     else
-        job_model_free(m);
+        model_free(m);
     return s;
 }
 
@@ -116,7 +176,7 @@ typedef struct stored_input {
 
 static assay_status read_stored(const stored_input *in, assay_model *m, assay_error *err)
 {
-    stored_model s = {.arena = m->arena, .memory_limit = JOB_MODEL_BYTES};
+    stored_model s = {.arena = m->arena, .memory_limit = LIMIT_MODEL_BYTES};
     s.name = plain_path(m->arena, in->path);
     notes_init(&s.said, m->arena);
     assay_status status = !s.name.p   ? err_no_memory(err)
@@ -138,12 +198,12 @@ static assay_status open_stored(const stored_input *in, assay_model **out, assay
 {
     assay_model *m = memory_zeroed(1, sizeof *m);
     if (m)
-        m->arena = arena_new(JOB_MODEL_BYTES);
+        m->arena = arena_new(LIMIT_MODEL_BYTES);
     assay_status s = m && m->arena ? read_stored(in, m, err) : err_no_memory(err);
     if (s == ASSAY_OK)
         *out = m;
     else
-        job_model_free(m);
+        model_free(m);
     return s;
 }
 
@@ -152,7 +212,7 @@ static assay_status open_stored(const stored_input *in, assay_model **out, assay
 /* The tensors of the file, for the inventory beside the graph. */
 static assay_status list_tensors(assay_model *m, const stored_input *in, assay_error *err)
 {
-    m->arena = arena_new(JOB_MODEL_BYTES);
+    m->arena = arena_new(LIMIT_MODEL_BYTES);
     TRY_MEMORY(m->arena, err);
     return in->bytes ? torch_read_bytes(in->bytes, in->n, m->arena, &m->weights, err)
                      : weights_read_file(&torch_reader, in->path, m->arena, &m->weights, err);
@@ -183,7 +243,7 @@ static assay_status open_script(const stored_input *in, assay_status status, ir_
     TRY(finish_model(ir, str_of(in->path), out, err));
     status = list_tensors(*out, in, err);
     if (status != ASSAY_OK) {
-        job_model_free(*out);
+        model_free(*out);
         *out = NULL;
     }
     return status;
@@ -220,7 +280,7 @@ static assay_status open_file(const char *path, assay_model **out, assay_error *
 
 /* A word with a slash or a known suffix is a path. Any other is a built-in name first, and a file if
  * there is one. */
-assay_status job_model_open(const char *model, assay_model **out, assay_error *err)
+assay_status model_open(const char *model, assay_model **out, assay_error *err)
 {
     err_clear(err);
     *out = NULL;
@@ -231,22 +291,22 @@ assay_status job_model_open(const char *model, assay_model **out, assay_error *e
     if (row)
         return open_row(row, model, out, err);
     if (!is_path && !file_stat(model).exists)
-        return job_no_such_model(model, err);
+        return no_such_model(model, err);
     return open_file(model, out, err);
 }
 
 static assay_status read_bytes(const void *bytes, size_t n, const char *folder, ir_model **ir,
                                assay_error *err)
 {
-    const onnx_read_options opt = {.memory_limit = JOB_MODEL_BYTES, .folder = folder};
+    const onnx_read_options opt = {.memory_limit = LIMIT_MODEL_BYTES, .folder = folder};
     const format_row *f;
     TRY(format_of_bytes(bytes, n, &f, err));
     return f && f->reader == FORMAT_FOREIGN
-               ? format_read_bytes(f, bytes, n, JOB_MODEL_BYTES, ir, err)
+               ? format_read_bytes(f, bytes, n, LIMIT_MODEL_BYTES, ir, err)
                : onnx_read_bytes(bytes, n, &opt, ir, err);
 }
 
-assay_status job_model_from_bytes(const void *bytes, size_t n, const char *name, const char *folder,
+assay_status model_from_bytes(const void *bytes, size_t n, const char *name, const char *folder,
                                   assay_model **out, assay_error *err)
 {
     ir_model *ir = NULL;
@@ -273,17 +333,15 @@ assay_status job_model_from_bytes(const void *bytes, size_t n, const char *name,
     return ASSAY_OK;
 }
 
-assay_status job_model_again(const assay_model *m, ir_model **out, assay_error *err)
+assay_status model_again(const assay_model *m, ir_model **out, assay_error *err)
 {
     TRY(m->bytes ? read_bytes(m->bytes, m->n_bytes, m->folder.n ? m->folder.p : NULL, out, err)
                  : read_path(m->ir->name.p, out, err));
-    assay_status s = rewrite_inline(*out, err);
-    if (s == ASSAY_OK)
-        (*out)->name = m->ir->name;
-    return s;
+    (*out)->name = m->ir->name;
+    return ASSAY_OK;
 }
 
-assay_status job_match_weights(const assay_model *m, ir_model *ir, assay_error *err)
+assay_status model_match_weights(const assay_model *m, ir_model *ir, assay_error *err)
 {
     if (m->weights)
         TRY(weights_match(m->weights, ir, err));
@@ -291,7 +349,7 @@ assay_status job_match_weights(const assay_model *m, ir_model *ir, assay_error *
     return ASSAY_OK;
 }
 
-assay_status job_no_graph(const assay_model *m, assay_error *err)
+assay_status model_no_graph(const assay_model *m, assay_error *err)
 {
     char shown[FILE_SHOWN];
     return err_fail(err, ASSAY_ERR_UNSUPPORTED,
