@@ -121,7 +121,7 @@ assay_status assay_capacity_models(const char *const *models, size_t n,
         return err_fail(err, ASSAY_ERR_USAGE,
                         "--latency is for measured results. Use --slo ttft:500ms,itl:50ms here.");
     TRY(api_refuse_drawn(options, err));
-    assay_result *r = job_result_new(&capacity_kind, CAPACITY_BYTES);
+    assay_result *r = handle_new(&capacity_kind, CAPACITY_BYTES);
     assay_status s = r ? predict_models(models, n, options, r, err) : err_no_memory(err);
     TRY(api_hand_result(s, r, out, err));
     assert(r);
@@ -137,7 +137,7 @@ assay_status assay_capacity(const assay_result *const *profiles, const char *con
     *out = NULL;
     TRY(check_target(options, n, "results", err));
     TRY(api_need_profiles(profiles, n, "a capacity plan", err));
-    assay_result *r = job_result_new(&capacity_kind, CAPACITY_BYTES);
+    assay_result *r = handle_new(&capacity_kind, CAPACITY_BYTES);
     assay_status s = r ? run_capacity(profiles, names, n, options, r, err) : err_no_memory(err);
     TRY(api_hand_result(s, r, out, err));
     assert(r);

@@ -164,7 +164,7 @@ assay_status assay_check(const assay_result *of, const assay_result *baseline,
                              .tolerance = o->check.tolerance / 100,
                              .tolerances = o->check.tolerances.items,
                              .n_tolerances = o->check.tolerances.n};
-    assay_result *r = job_result_new(&check_kind, JOB_ANALYSIS_BYTES);
+    assay_result *r = handle_new(&check_kind, JOB_ANALYSIS_BYTES);
     assay_status s = r ? judge_result(&q, r, err) : err_no_memory(err);
     TRY(api_hand_result(s, r, out, err));
     assert(r);

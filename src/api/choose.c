@@ -1,5 +1,5 @@
 /* Choosing a model in the public API. */
-#include "jobs/choose.h"
+#include "study/choose.h"
 
 #include "api/api.h"
 
@@ -16,7 +16,7 @@ assay_status assay_choose(const char *task, const assay_options *options, assay_
 
 void assay_choices_free(assay_choices *c)
 {
-    job_choices_free(c);
+    choices_free(c);
 }
 
 size_t assay_choices_count(const assay_choices *c)

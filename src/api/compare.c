@@ -16,10 +16,10 @@ assay_status assay_compare(const assay_result *const *profiles, size_t n,
     api_begin(err);
     *out = NULL;
     TRY(api_need_profiles(profiles, n < COMPARISON_MAX ? n : COMPARISON_MAX, "a comparison", err));
-    assay_result *r = job_result_new(&comparison_kind, JOB_ANALYSIS_BYTES);
+    assay_result *r = handle_new(&comparison_kind, JOB_ANALYSIS_BYTES);
     job_comparison *c = r ? ARENA_NEW(r->arena, job_comparison) : NULL;
     if (!c) {
-        job_result_free(r);
+        handle_free(r);
         return err_no_memory(err);
     }
     r->comparison = c;

@@ -51,7 +51,7 @@ assay_status assay_store_changes(assay_store *db, const assay_fleet_request *req
     *out = NULL;
     TRY(take_request(db, request, FLEET_POINTS, &q, &of.records, err));
     TRY(take_changes(&q, &of, err));
-    assay_result *r = job_result_new(&changes_kind, FLEET_BYTES);
+    assay_result *r = handle_new(&changes_kind, FLEET_BYTES);
     assay_status s = r ? fleet_changes_read(db->s, &of, r->arena, r->data, err)
                        : err_no_memory(err);
     TRY(api_hand_result(s, r, out, err));
@@ -73,7 +73,7 @@ assay_status assay_store_drift(assay_store *db, const assay_fleet_request *reque
     *out = NULL;
     TRY(take_request(db, request, MACHINE_RECORDS, &q, &records, err));
     records.model = STR("machine");
-    assay_result *r = job_result_new(&drift_kind, FLEET_BYTES);
+    assay_result *r = handle_new(&drift_kind, FLEET_BYTES);
     assay_status s = r ? fleet_drift_read(db->s, &records, r->arena, r->data, err)
                        : err_no_memory(err);
     return api_hand_result(s, r, out, err);
@@ -94,7 +94,7 @@ assay_status assay_store_cheapest(assay_store *db, const assay_fleet_request *re
     of.latency = q.latency;
     of.prices = q.prices;
     of.n_prices = q.n_prices;
-    assay_result *r = job_result_new(&cheapest_kind, FLEET_BYTES);
+    assay_result *r = handle_new(&cheapest_kind, FLEET_BYTES);
     assay_status s = r ? fleet_cheapest_read(db->s, &of, r->arena, r->data, err)
                        : err_no_memory(err);
     TRY(api_hand_result(s, r, out, err));

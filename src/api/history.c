@@ -397,7 +397,7 @@ assay_status assay_store_list(assay_store *db, const assay_record_filter *filter
     api_begin(err);
     *out = NULL;
     TRY(api_record_filter(db, filter, &f, err));
-    assay_result *r = job_result_new(&records_kind, LIST_BYTES);
+    assay_result *r = handle_new(&records_kind, LIST_BYTES);
     assay_status s = r ? store_list(db->s, &f, r->arena, r->data, err) : err_no_memory(err);
     return api_hand_result(s, r, out, err);
 }
@@ -406,7 +406,7 @@ assay_status assay_store_models(assay_store *db, assay_result **out, assay_error
 {
     api_begin(err);
     *out = NULL;
-    assay_result *r = job_result_new(&models_kind, LIST_BYTES);
+    assay_result *r = handle_new(&models_kind, LIST_BYTES);
     assay_status s = r ? store_models(db->s, r->arena, r->data, err) : err_no_memory(err);
     return api_hand_result(s, r, out, err);
 }

@@ -11,7 +11,7 @@ static assay_status hand_out(assay_status s, bool done, assay_result *r, assay_r
                              assay_error *err)
 {
     if (!done) {
-        job_result_free(r);
+        handle_free(r);
         return s;
     }
     r->stands_for = load_as_profile(r->data, r->arena);
@@ -30,7 +30,7 @@ assay_status assay_load(const char *url, const assay_options *options, const ass
     TRY(api_check_size(hooks, err));
     o = *api_options(options, &none);
     o.load.connections = assay_options_get(options, "concurrency") ? o.measure.concurrency : 0;
-    assay_result *r = job_result_new(&load_kind, LOAD_BYTES);
+    assay_result *r = handle_new(&load_kind, LOAD_BYTES);
     assay_status s = r ? job_load(url, &o, hooks, r->arena, r->data, &done, err)
                        : err_no_memory(err);
     return hand_out(s, done, r, out, err);

@@ -19,7 +19,7 @@ assay_status assay_machine_measure(const assay_options *options, const assay_hoo
     api_begin(err);
     *out = NULL;
     TRY(api_check_size(hooks, err));
-    assay_result *r = job_result_new(&machine_kind, MACHINE_ARENA);
+    assay_result *r = handle_new(&machine_kind, MACHINE_ARENA);
     assay_status s = r ? job_machine_measure(api_options(options, &none), hooks, r->arena, r->data,
                                              err)
                        : err_no_memory(err);
@@ -28,7 +28,7 @@ assay_status assay_machine_measure(const assay_options *options, const assay_hoo
 
 assay_status assay_machine_open(const char *path, assay_result **out, assay_error *err)
 {
-    assay_result *r = job_result_new(&machine_kind, MACHINE_ARENA);
+    assay_result *r = handle_new(&machine_kind, MACHINE_ARENA);
     machine *m = NULL;
     api_begin(err);
     *out = NULL;

@@ -1,6 +1,7 @@
 /* Options of the model: which one it is, its sizes, its number type. */
 #include "api/api.h"
 #include "base/sbuf.h"
+#include "device/devices.h"
 #include "jobs/job.h"
 #include "ops/user_ops.h"
 #include "rewrite/precision.h"
@@ -96,7 +97,7 @@ static OPTION_SETTER(set_precision)
     model_options *m = &o->model;
     m->precisions = str_copy(o->arena, value);
     m->precision_list = t == IR_UNDEFINED && value.n &&
-                        (job_is_precision_list(value) || is_list_of_targets(value));
+                        (device_is_precision_list(value) || is_list_of_targets(value));
     if (!m->precision_list && (t == IR_UNDEFINED || !(ir_is_float(t) || ir_is_integer(t))))
         return option_refuse(row, value, err,
                              "a number type such as fp32, fp16, bf16, int8, int8-dynamic or int4");

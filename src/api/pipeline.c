@@ -63,10 +63,10 @@ assay_status assay_pipeline(const char *model, const assay_options *options, ass
     const assay_options *o = options ? options : &none;
     api_begin(err);
     *out = NULL;
-    assay_result *r = job_result_new(&diffusion_kind, JOB_MODEL_BYTES);
+    assay_result *r = handle_new(&diffusion_kind, JOB_MODEL_BYTES);
     job_pipeline *p = r ? ARENA_NEW(r->arena, job_pipeline) : NULL;
     if (!p) {
-        job_result_free(r);
+        handle_free(r);
         return err_no_memory(err);
     }
     r->pipeline = p;
@@ -133,7 +133,7 @@ assay_status assay_pipelines(const assay_result *const *pipelines, size_t n, ass
     if (n < 1 || n > PIPELINES_MAX)
         return err_fail(err, ASSAY_ERR_USAGE, "a comparison needs 1 to %d pipelines",
                         PIPELINES_MAX);
-    assay_result *r = job_result_new(&pipelines_kind, (size_t)1 << 20);
+    assay_result *r = handle_new(&pipelines_kind, (size_t)1 << 20);
     assay_status s = r ? gather(pipelines, (uint32_t)n, r, err) : err_no_memory(err);
     return api_hand_result(s, r, out, err);
 }

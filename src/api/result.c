@@ -7,13 +7,14 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "formats/format.h"
 #include "profile/profile_fields.h"
 #include "profile/profile_read.h"
 #include "profile/result_kinds.h"
 
 void assay_result_free(assay_result *of)
 {
-    job_result_free(of);
+    handle_free(of);
 }
 
 const char *assay_result_kind(const assay_result *of)
@@ -37,14 +38,14 @@ assay_status api_hand_result(assay_status s, assay_result *made, assay_result **
     if (s == ASSAY_OK)
         *out = made;
     else
-        job_result_free(made);
+        handle_free(made);
     return s;
 }
 
 assay_status api_settle(assay_status s, assay_result *const *of, assay_error *err)
 {
     profile *p = *of ? (*of)->p : NULL;
-    bool whole = !p || job_settle(p);
+    bool whole = !p || handle_settle(p);
     return whole && !(s == ASSAY_OK && memory_lacked()) ? s : err_no_memory(err);
 }
 
@@ -75,7 +76,7 @@ assay_status api_result_read(str text, const char *shown, const char *kind, assa
                              assay_error *err)
 {
     assay_result *r = memory_zeroed(1, sizeof *r);
-    assay_status s = r ? job_result_read(text, shown, kind, r, err) : err_no_memory(err);
+    assay_status s = r ? handle_read(text, shown, kind, r, err) : err_no_memory(err);
     return api_hand_result(s, r, out, err);
 }
 
@@ -115,7 +116,7 @@ static assay_status use_result(str text, const char *shown, void *ctx, arena *a,
 {
     const reading *r = ctx;
     (void)a;
-    TRY(job_refuse_model(text, shown, err));
+    TRY(format_refuse_model(text, shown, err));
     return api_result_read(text, shown, r->kind, r->out, err);
 }
 

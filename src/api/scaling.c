@@ -30,7 +30,7 @@ assay_status assay_scale(assay_model *model, const assay_options *options, assay
         return err_fail(err, ASSAY_ERR_USAGE,
                         "scale needs a size to vary. Use --dim NAME=A..B, for example --dim "
                         "batch=1..64.");
-    assay_result *r = job_result_new(&scaling_kind, JOB_ANALYSIS_BYTES);
+    assay_result *r = handle_new(&scaling_kind, JOB_ANALYSIS_BYTES);
     assay_status s = r ? job_scale(model, o, r->arena, r->data, err) : err_no_memory(err);
     TRY(api_hand_result(s, r, out, err));
     assert(r);

@@ -66,7 +66,7 @@ assay_status assay_sweep_plan(const assay_sweep_request *request, assay_result *
     api_begin(err);
     *out = NULL;
     TRY(TAKE(request, q, err));
-    assay_result *r = job_result_new(&sweep_kind, SWEEP_BYTES);
+    assay_result *r = handle_new(&sweep_kind, SWEEP_BYTES);
     assay_status s = r ? fill_plan(&q, r, err) : err_no_memory(err);
     return api_hand_result(s, r, out, err);
 }
@@ -279,7 +279,7 @@ assay_status assay_sweep_status(const assay_result *plan, assay_store *db, const
     *out = NULL;
     TRY(plan_of(plan, &of, err));
     TRY(find_place(on, &place, err));
-    assay_result *r = job_result_new(&sweep_status_kind, SWEEP_BYTES);
+    assay_result *r = handle_new(&sweep_status_kind, SWEEP_BYTES);
     assay_status s = r ? sweep_status_make(of, db->s, place, r->arena, r->data, err)
                        : err_no_memory(err);
     return api_hand_result(s, r, out, err);
@@ -381,7 +381,7 @@ assay_status assay_sweep_report(const assay_result *plan, assay_store *db, assay
     api_begin(err);
     *out = NULL;
     TRY(plan_of(plan, &of, err));
-    assay_result *r = job_result_new(&sweep_report_kind, SWEEP_BYTES);
+    assay_result *r = handle_new(&sweep_report_kind, SWEEP_BYTES);
     assay_status s = r ? sweep_report_read(of, db->s, r->arena, r->data, err) : err_no_memory(err);
     TRY(api_hand_result(s, r, out, err));
     const sweep_report *made = (*out)->data;

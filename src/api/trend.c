@@ -88,7 +88,7 @@ assay_status assay_store_trend(assay_store *db, const assay_trend_request *reque
     api_begin(err);
     *out = NULL;
     TRY(TAKE(request, r, err));
-    assay_result *made = job_result_new(&trend_kind, TREND_BYTES);
+    assay_result *made = handle_new(&trend_kind, TREND_BYTES);
     assay_status s = made ? make_trend(db, &r, made, err) : err_no_memory(err);
     TRY(api_hand_result(s, made, out, err));
     assert(made);

@@ -10,7 +10,7 @@ assay_status assay_validate(const char *const *models, size_t n_models,
                             const assay_options *options, assay_result **out, assay_error *err)
 {
     assay_options none;
-    assay_result *r = job_result_new(&validation_kind, JOB_ANALYSIS_BYTES);
+    assay_result *r = handle_new(&validation_kind, JOB_ANALYSIS_BYTES);
     api_begin(err);
     *out = NULL;
     TRY_MEMORY(r, err);

@@ -80,6 +80,23 @@ const device *devices_called(const device_list *in, str name);
  * or less than nothing. What cannot be told from one row is in docs/hardware.md. */
 assay_status device_lint(const device *d, const char *shown, assay_error *err);
 
+/* ---- as options name them (devices_named.c) ---- */
+
+/* The words of a list such as "fp32,tf32,int8", by device_precision. False: one is not a precision of devices. */
+bool device_precisions_read(str list, bool *out);
+bool device_is_precision_list(str value);
+
+typedef struct ridge_question {
+    str device;    /* one; empty: none was named */
+    str precision; /* that was requested; or empty */
+    str native;    /* type of the model, where none was requested; empty: it has none of its own */
+} ridge_question;
+/* The ridge of the device at the precision; nothing when none is named. The name is in `work`. */
+assay_status device_named_ridge(const ridge_question *q, arena *work, double *threshold, str *name,
+                                assay_error *err);
+/* The one device that is named: its id, in `work`, and its memory in bytes. 0 when there is none. */
+double device_named_memory(str names, arena *work, str *id);
+
 /* ---- between devices.c and its neighbours ---- */
 
 /* One field by its column's name. A number that does not exist is an empty text. */

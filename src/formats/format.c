@@ -415,3 +415,17 @@ assay_status format_refuse(const format_row *f, const char *path, assay_error *e
     return err_fail(err, ASSAY_ERR_UNSUPPORTED, "%s: unsupported format: %s. %s",
                     file_shown(path, shown), f->what, f->todo);
 }
+
+/* Another kind of file, called what it is. */
+assay_status format_refuse_model(str text, const char *shown, assay_error *err)
+{
+    uint64_t head = text.n < FORMAT_HEAD ? text.n : FORMAT_HEAD;
+    const format_row *f = format_by_content(text.p, head, text.n);
+    if (!f)
+        return ASSAY_OK;
+    if (f->what)
+        return err_fail(err, ASSAY_ERR_MALFORMED, "%s: %s, not a result of assay", shown, f->what);
+    return err_fail(err, ASSAY_ERR_MALFORMED,
+                    "%s: a model (%s), not a result of assay. Analyse it with `assay graph`.",
+                    shown, f->name);
+}

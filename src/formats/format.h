@@ -59,4 +59,7 @@ assay_status format_read_bytes(const format_row *f, const void *bytes, uint64_t 
 /* ASSAY_ERR_UNSUPPORTED: what the file is and what to do with it. */
 assay_status format_refuse(const format_row *f, const char *path, assay_error *err);
 
+/* Where a result is read: ASSAY_ERR_MALFORMED if the bytes are those of a model or another file that is no result. */
+assay_status format_refuse_model(str text, const char *shown, assay_error *err);
+
 #endif

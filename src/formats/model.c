@@ -307,7 +307,7 @@ static assay_status read_bytes(const void *bytes, size_t n, const char *folder, 
 }
 
 assay_status model_from_bytes(const void *bytes, size_t n, const char *name, const char *folder,
-                                  assay_model **out, assay_error *err)
+                              assay_model **out, assay_error *err)
 {
     ir_model *ir = NULL;
     stored_input in = {NULL, name ? name : "model", bytes, n};

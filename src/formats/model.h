@@ -25,8 +25,9 @@ struct assay_model {
     arena *arena;               /* of the three above */
     const void *bytes;          /* of a model that was given as bytes; borrowed */
     size_t n_bytes;
-    str folder;                     /* of their external data */
-    const struct batch_rule *batch; /* of a file, once somebody asked (study/batch.h); in ir's arena */
+    str folder; /* of their external data */
+    const struct batch_rule
+        *batch; /* of a file, once somebody asked (study/batch.h); in ir's arena */
 };
 
 /* What the word means: a path, or a built-in name. ASSAY_ERR_USAGE with the nearest built-in names. */

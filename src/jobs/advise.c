@@ -3,6 +3,7 @@
 #include "analyze/advise.h"
 
 #include "base/text.h"
+#include "device/devices.h"
 #include "device/host.h"
 #include "jobs/hooks.h"
 #include "jobs/job.h"
@@ -41,7 +42,7 @@ static void take_case(asking *x, advise_change which, assay_result *of, str chan
                                        .peak_bytes = p->memory_plan.peak_bytes,
                                        .intensity = p->arithmetic_intensity,
                                        .times = times};
-    job_result_free(of);
+    handle_free(of);
 }
 
 /* ---- sizes ---- */
@@ -127,7 +128,7 @@ static bool try_value(asking *x, advise_change which, const char *key, const jso
     if (smaller)
         take_case(x, which, of, smaller_text(x->arena, key, from, &to), 1);
     else
-        job_result_free(of);
+        handle_free(of);
     return smaller;
 }
 
@@ -189,7 +190,7 @@ assay_status job_advise(assay_model *model, const assay_options *o,
     x.o.analysis.no_advice = true;
     host_describe(&host);
     f.cores = host.cores;
-    f.device_memory = job_named_device(o, x.arena, &f.device);
+    f.device_memory = device_named_memory(o->hardware.names, x.arena, &f.device);
     x.o.analysis.training = x.o.model.strict = x.o.view.verbose = x.o.fusion.wanted =
         x.o.analysis.patterns = false;
     x.o.hardware.names = (str){0};

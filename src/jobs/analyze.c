@@ -10,41 +10,13 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/redact.h"
+#include "device/devices.h"
 #include "formats/weights.h"
 #include "jobs/batch.h"
 #include "jobs/hooks.h"
 #include "jobs/job.h"
 #include "profile/profile_fields.h"
 #include "study/language.h"
-
-assay_result *job_result_new(const result_kind *kind, size_t limit_bytes)
-{
-    arena *a = arena_new(limit_bytes);
-    assay_result *r = a ? memory_zeroed(1, sizeof *r) : NULL;
-    void *data = r ? arena_alloc(a, kind->of->size) : NULL;
-    if (!data) {
-        arena_free(a);
-        free(r);
-        return NULL;
-    }
-    *r = (assay_result){.kind = kind, .data = data, .arena = a};
-    return r;
-}
-
-void job_result_free(assay_result *of)
-{
-    if (!of)
-        return;
-    profile_free(of->p);
-    profile_free(of->before);
-    arena_free(of->arena);
-    free(of);
-}
-
-bool job_settle(profile *p)
-{
-    return profile_settle(p) && result_conclude(&profile_kind, p, p->arena);
-}
 
 void job_describe_context(const assay_options *o, profile *p)
 {
@@ -156,6 +128,17 @@ static const char *kv_cache_of(const assay_model *m, const profile *p)
     return decoder ? "excluded" : NULL;
 }
 
+static assay_status find_ridge(const assay_model *m, const assay_options *o, arena *work,
+                               double *threshold, str *hardware, assay_error *err)
+{
+    ir_dtype native = m->ir ? m->ir->native : IR_UNDEFINED;
+    const ridge_question q = {
+        .device = o->hardware.names,
+        .precision = o->model.precisions,
+        .native = native == IR_UNDEFINED ? (str){0} : str_of(ir_dtype_get(native)->name)};
+    return device_named_ridge(&q, work, threshold, hardware, err);
+}
+
 static assay_status analyze_model(assay_model *m, const assay_options *o, arena *work, profile *p,
                                   assay_error *err)
 {
@@ -181,7 +164,7 @@ static assay_status analyze_model(assay_model *m, const assay_options *o, arena 
     if (!inventory)
         TRY(job_model_build(m, o, err));
     if (!(counting.threshold > 0))
-        TRY(job_ridge(m, o, work, &counting.threshold, &hardware, err));
+        TRY(find_ridge(m, o, work, &counting.threshold, &hardware, err));
     if (inventory)
         return take_inventory(m, o, p, err);
     TRY(analyze_graph(m, o, &counting, work, p, err));
@@ -244,7 +227,7 @@ assay_status job_analyze(assay_model *model, const assay_options *o, assay_resul
                                ? ASSAY_OK
                                : job_advise(model, o, NULL, p, err);
     if (advised != ASSAY_OK) {
-        job_result_free(result);
+        handle_free(result);
         *out = NULL;
         return advised;
     }

@@ -1,9 +1,9 @@
-/* Writes a model as an ONNX file with the requested parameters, opset and precision, and with its own or reproducible
+/* Writes a model as an ONNX or GGUF file with the requested parameters, opset and precision, and with its own or reproducible
  * random weights. */
-#include "formats/onnx_write.h"
 #include "jobs/job.h"
 
-#include "jobs/export_gguf.h"
+#include "formats/gguf_export.h"
+#include "formats/onnx_write.h"
 #include "jobs/hooks.h"
 #include "jobs/precision.h"
 #include "rewrite/lower.h"
@@ -101,13 +101,47 @@ static assay_status check_weights(const ir_model *ir, const assay_options *o, as
     return ASSAY_OK;
 }
 
+/* ---- GGUF ---- */
+
+assay_status job_gguf_plan(assay_model *m, const assay_options *o, str quant, arena *a,
+                           gguf_plan *out, assay_error *err)
+{
+    TRY(gguf_export_check(m, quant, err));
+    TRY(job_model_build(m, o, err));
+    return gguf_export_plan(m, &o->model.set, quant, a, out, err);
+}
+
+assay_status job_gguf_write(const gguf_plan *plan, const char *path, const assay_options *o,
+                            uint64_t *bytes, assay_error *err)
+{
+    const gguf_write_options opt = {
+        .seed = (uint64_t)o->model.seed, .cancelled = cancelled, .ctx = &o};
+    return gguf_export_write(plan, path, o->export.disk_limit, &opt, bytes, err);
+}
+
+static assay_status export_gguf(assay_model *m, const char *path, const assay_options *o,
+                                onnx_written *got, assay_error *err)
+{
+    gguf_plan plan;
+    arena *a = arena_new(JOB_MODEL_BYTES);
+    assay_status s = a ? job_gguf_plan(m, o, o->export.quant, a, &plan, err) : err_no_memory(err);
+    if (s == ASSAY_OK)
+        s = job_gguf_write(&plan, path, o, &got->model_bytes, err);
+    if (s == ASSAY_OK)
+        got->n_tensors = got->n_random = plan.tensors.n;
+    arena_free(a);
+    return s;
+}
+
+/* ---- the whole ---- */
+
 /* Changes are made to a copy of a model from a file; a built-in architecture is built again for the next call. */
 assay_status job_export(assay_model *m, const char *path, const assay_options *o, onnx_written *got,
                         assay_error *err)
 {
     ir_model *own = NULL;
-    if (job_is_gguf(path, o))
-        return job_export_gguf(m, path, o, got, err);
+    if (gguf_export_wanted(path, o->export.quant))
+        return export_gguf(m, path, o, got, err);
     if (o->model.precision != IR_UNDEFINED && !o->model.target)
         return no_such_precision(o, err);
     TRY(job_model_build(m, o, err));

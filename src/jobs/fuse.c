@@ -51,7 +51,7 @@ assay_status job_fuse(assay_model *model, const assay_options *options, assay_re
     if (s == ASSAY_OK)
         return verdict;
     if (s == ASSAY_ERR_INTERRUPTED) {
-        job_result_free(*out);
+        handle_free(*out);
         *out = NULL;
     }
     if (err)

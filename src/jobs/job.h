@@ -10,39 +10,14 @@
 #include <assay/assay.h>
 
 #include "base/limits.h"
-#include "base/result.h"
 #include "formats/model.h"
 #include "jobs/options.h"
+#include "profile/handle.h"
 
 /* Together below 1 GB, whatever the file holds. */
 #define JOB_MODEL_BYTES    LIMIT_MODEL_BYTES
 #define JOB_ANALYSIS_BYTES LIMIT_ANALYSIS_BYTES
 #define JOB_PROFILE_BYTES  LIMIT_RESULT_BYTES
-
-/* A result of any kind. */
-struct assay_result {
-    const result_kind *kind;
-    void *data;   /* that kind->of describes; of a profile NULL: `p` */
-    arena *arena; /* of data and text; NULL: a profile that was made here */
-    str text;     /* the document it was read from; empty: it was made here */
-    profile *p;   /* of a profile; else NULL */
-    profile
-        *stands_for; /* of a load: what is compared and checked of it (profile/load.h); else NULL */
-    profile *before; /* that measuring replaced, or NULL: strings of it may still be in use */
-    bool saved;      /* read from a file: its context is that of its own machine */
-    struct job_pipeline *pipeline;     /* a pipeline that can be measured; in the arena */
-    struct job_comparison *comparison; /* the same of a comparison */
-};
-
-/* Of other kinds than a profile: unknown data in an arena of its own. NULL if out of memory. */
-assay_result *job_result_new(const result_kind *kind, size_t limit_bytes);
-void job_result_free(assay_result *of); /* NULL is allowed */
-/* From a document, into an empty result that the caller frees after a failure too; `shown` is what messages call it,
- * `kind` what it must be ("check|trend"), or NULL (result_read.c). */
-assay_status job_result_read(str text, const char *shown, const char *kind, assay_result *out,
-                             assay_error *err);
-/* ASSAY_ERR_MALFORMED if the bytes are those of a model or another file that is no result (result_read.c). */
-assay_status job_refuse_model(str text, const char *shown, assay_error *err);
 
 /* ---- models ---- */
 
@@ -59,8 +34,6 @@ assay_status job_model_again(const assay_model *m, ir_model **out, assay_error *
 
 assay_status job_analyze(assay_model *model, const assay_options *o, assay_result **out,
                          assay_error *err);
-/* Fills what is derived of a profile that was made or changed; false if out of memory (analyze.c). */
-bool job_settle(profile *p);
 /* Version, time and command of a run (analyze.c). */
 void job_describe_context(const assay_options *o, profile *p);
 /* Groups and patterns of a counted model, as the options ask (fuse.c). */
@@ -78,6 +51,11 @@ assay_status job_advise(assay_model *model, const assay_options *o,
 assay_status job_map(assay_model *model, const assay_options *o, assay_result **out,
                      assay_error *err);
 
+/* The models of a task on the devices that the options name, by published accuracy (study/choose.h; map.c). */
+struct assay_choices;
+assay_status job_choose(const char *task, const assay_options *o, struct assay_choices **out,
+                        assay_error *err);
+
 /* The terms of its time (a term_totals of analyze/terms.h) at a batch and a width (analyze/roofline.h), for fits
  * (map.c). */
 assay_status job_terms(assay_model *model, const assay_options *o, int64_t batch, uint32_t width,
@@ -92,6 +70,12 @@ struct validation;
 /* The model as an ONNX file. */
 assay_status job_export(assay_model *m, const char *path, const assay_options *o,
                         struct onnx_written *got, assay_error *err);
+/* The parts of an export as GGUF (formats/gguf_export.h), with the options of a command. */
+struct gguf_plan;
+assay_status job_gguf_plan(assay_model *m, const assay_options *o, str quant, arena *a,
+                           struct gguf_plan *out, assay_error *err);
+assay_status job_gguf_write(const struct gguf_plan *plan, const char *path, const assay_options *o,
+                            uint64_t *bytes, assay_error *err);
 /* How the cost of a model grows with its sizes: over the ranges of the options, of which there is at least
  * one; the result is in the arena. */
 assay_status job_scale(assay_model *m, const assay_options *o, arena *a, scaling *out,
@@ -108,15 +92,4 @@ assay_status job_fuse(assay_model *model, const assay_options *options, assay_re
 /* Fills p->fusion->engine; ASSAY_ERR_ENGINE when there is none. */
 assay_status job_fuse_engine(assay_model *model, const assay_options *o, profile *p,
                              assay_error *err);
-/* Whether a value of --precision is a list of precisions of devices: "fp32,tf32,int8". */
-bool job_is_precision_list(str value);
-/* The words of such a list, by device_precision (ridge.c). False: one is not a precision of devices. */
-bool job_read_precisions(str list, bool *out);
-/* The ridge of the device that the options name, at their precision or the model's native one; nothing when they
- * name none. */
-assay_status job_ridge(const assay_model *m, const assay_options *o, arena *work, double *threshold,
-                       str *name, assay_error *err);
-/* The one device that the options name: its id, in `work`, and its memory in bytes. 0 when there is none. */
-double job_named_device(const assay_options *o, arena *work, str *id);
-
 #endif

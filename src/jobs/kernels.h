@@ -12,8 +12,4 @@ assay_status job_read_kernels(const job_runnable *x, const char *path, arena *a,
 /* [nodes of the trace] the kernel that each is; MAP_NONE: none. NULL if out of memory. */
 uint32_t *job_kernels_of_trace(const kernel_map *m, const trace *t, arena *a);
 
-/* Writes a model of JOB_CHAIN nodes that do nothing worth the name, one after the other: y = -x of one number. */
-enum { JOB_CHAIN = 256 };
-assay_status job_write_chain(const char *path, assay_error *err);
-
 #endif

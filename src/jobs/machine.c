@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "formats/onnx_write.h"
 #include "jobs/calibration.h"
 #include "jobs/hooks.h"
 #include "jobs/kernels.h"
@@ -50,7 +51,7 @@ static assay_status run_chain(engine *e, engine_job *job, uint32_t runs, machine
         uint64_t took = engine_now_ns(e) - began;
         engine_job_drop(job);
         if (i >= CHAIN_WARMUP && took)
-            rates[n++] = JOB_CHAIN * 1e9 / (double)took;
+            rates[n++] = ONNX_CHAIN * 1e9 / (double)took;
     }
     if (s == ASSAY_OK && n) {
         machine_figure f = ceilings_figure(rates, n, 0.9);
@@ -93,7 +94,7 @@ static assay_status measure_dispatch(engine *e, const assay_options *o, machine 
              engine_about(e)->version);
     TRY(file_temp_folder(&folder, err));
     snprintf(path, sizeof path, "%s/chain.onnx", folder);
-    assay_status s = job_write_chain(path, err);
+    assay_status s = onnx_write_chain(path, err);
     if (s == ASSAY_OK)
         s = open_chain(e, o, path, o->hardware.quick ? CHAIN_RUNS_QUICK : CHAIN_RUNS,
                        &m->dispatch.seconds, err);

@@ -15,6 +15,7 @@
 #include "jobs/batch.h"
 #include "jobs/hooks.h"
 #include "jobs/job.h"
+#include "study/choose.h"
 
 static const int64_t usual_batches[] = {1, 2, 4, 8, 16, 32};
 enum { BATCHES_MAX = 64 };
@@ -313,7 +314,7 @@ assay_status job_terms(assay_model *model, const assay_options *o, int64_t batch
         s = err_no_memory(err);
     if (s == ASSAY_OK)
         memcpy(out, slice.terms, sizeof slice.terms);
-    job_result_free(ignored);
+    handle_free(ignored);
     arena_free(j.work);
     return s;
 }
@@ -373,7 +374,7 @@ static assay_status map_devices(mapping_job *j, profile *p, assay_error *err)
     TRY(read_prices(j, &prices, err));
     TRY(choose_runtime(j, &runtimes, &m, err));
     TRY(fit_measurements(j, &runtimes, &m, err));
-    if (j->o->model.precisions.n && !job_read_precisions(j->o->model.precisions, m.precisions))
+    if (j->o->model.precisions.n && !device_precisions_read(j->o->model.precisions, m.precisions))
         return err_fail(
             err, ASSAY_ERR_USAGE,
             "precision must be fp32, tf32, fp16, bf16, fp8 or int8 for map, not '" STR_FMT "'",
@@ -435,9 +436,42 @@ assay_status job_map(assay_model *model, const assay_options *o, assay_result **
         s = job_advise(model, &plain, &j.known, (*out)->p, &placed);
     if (s == ASSAY_OK)
         return verdict;
-    job_result_free(*out);
+    handle_free(*out);
     *out = NULL;
     if (err)
         *err = placed;
     return s;
+}
+
+/* ---- the models of a task ---- */
+
+static assay_status map_row(void *options, const zoo_row *row, profile **out, assay_error *err)
+{
+    assay_model *m = NULL;
+    assay_result *r = NULL;
+    assay_status s = job_model_open(row->name, &m, err);
+    if (s == ASSAY_OK)
+        s = job_map(m, options, &r, err);
+    if (s == ASSAY_OK && !handle_settle(r->p))
+        s = err_no_memory(err);
+    *out = handle_take_profile(r);
+    model_free(m);
+    return s;
+}
+
+assay_status job_choose(const char *task, const assay_options *o, assay_choices **out,
+                        assay_error *err)
+{
+    assay_options of_map = *o;
+    const choose_request q = {.task = task,
+                              .budget = o->check.budget.items,
+                              .n_budget = o->check.budget.n,
+                              .map = map_row,
+                              .ctx = &of_map};
+    of_map.analysis.no_advice = true;
+    if (!o->model.precisions.n) /* published figures are of floating-point weights */
+        of_map.model.precisions = STR("fp32,tf32,fp16,bf16");
+    if (!o->measure.batch_sizes.n && !o->model.batch)
+        of_map.model.batch = 1;
+    return choose_models(&q, out, err);
 }

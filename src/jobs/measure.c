@@ -533,7 +533,7 @@ static assay_status analyse_as_run(job *j, assay_options *o, assay_result *of, a
     of->before = of->p;
     j->p = of->p = again->p;
     again->p = NULL;
-    job_result_free(again);
+    handle_free(again);
     notes_add(&j->p->warnings, "not-native", (str){0},
               "Use `assay graph` for memory and bytes in the native type.",
               "The engine runs the model in float32, and all figures are for float32. Its native "

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/map.h"
+#include "formats/onnx_write.h"
 #include "jobs/kernels.h"
 #include "measure/blocking.h"
 #include "measure/gpu_events.h"
@@ -92,13 +93,13 @@ static assay_status calibrate(study *s, assay_error *err)
                      .warmup = WARMUP_RUNS,
                      .runs = CHAIN_RUNS};
     trace t;
-    TRY(job_write_chain(path, err));
+    TRY(onnx_write_chain(path, err));
     r.options.opt_level = ENGINE_OPT_OFF;
     TRY(run_session(s, &r, NULL, err));
-    double plain_us = r.median_ms * 1000 / JOB_CHAIN;
+    double plain_us = r.median_ms * 1000 / ONNX_CHAIN;
     r.options.profile_prefix = path_in(s, "chain_trace");
     TRY(run_session(s, &r, &t, err));
-    if (!profiler_bias_of(&t, WARMUP_RUNS, plain_us, JOB_CHAIN, &s->bias))
+    if (!profiler_bias_of(&t, WARMUP_RUNS, plain_us, ONNX_CHAIN, &s->bias))
         return err_fail(err, ASSAY_ERR_ENGINE, "the engine's profile has no kernels");
     return ASSAY_OK;
 }

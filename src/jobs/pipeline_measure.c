@@ -38,7 +38,7 @@ static assay_status time_model(const timing *t, assay_model *m, int64_t batch, d
         s = job_measure(m, &plain, 0, &hooks, of, t->err);
     if (s == ASSAY_OK)
         s = mean_of(of->p->measured, ms, t->err);
-    job_result_free(of);
+    handle_free(of);
     model_free(m);
     return s;
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/file.h"
+#include "formats/onnx_write.h"
 #include "jobs/kernels.h"
 #include "measure/system.h"
 
@@ -28,7 +29,7 @@ static assay_status run_trivial_model(engine *e, const engine_options *options, 
     char path[1024];
     engine_session *session = NULL;
     snprintf(path, sizeof path, "%s/trivial.onnx", folder);
-    TRY(job_write_chain(path, err));
+    TRY(onnx_write_chain(path, err));
     TRY(engine_session_open(e, &(engine_model){.path = path}, options, &session, err));
     assay_status s = run_once(session, err);
     engine_session_close(session);

@@ -58,7 +58,7 @@ static assay_status evaluate(void *ctx, const int64_t *at, scaling_figures *out,
     take_figures(p->p, out);
     a->kv_cache = both_caches(a, p->p->memory_plan.kv_cache);
     *assumed = p->p->anything_assumed;
-    job_result_free(p);
+    handle_free(p);
     return ASSAY_OK;
 }
 
@@ -171,7 +171,7 @@ static assay_status scale(assay_model *m, const assay_options *o, scale_work *s,
         status = name_sizes(a, scaling_run(&q, s, err), err);
     s->kv_cache = a ? a->kv_cache : NULL;
     free(a);
-    job_result_free(base);
+    handle_free(base);
     return status;
 }
 

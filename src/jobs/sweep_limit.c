@@ -55,7 +55,7 @@ static double map_task(assay_model *model, const assay_options *plain, const swe
     o.measure.batch_sizes.n = 1;
     assay_status s = job_map(model, &o, &r, &err);
     double run_s = s == ASSAY_OK ? slowest_row(r->p->mapping) : 0;
-    job_result_free(r);
+    handle_free(r);
     const bool fewer = str_is(d->kind, "cpu") && t->threads && d->units > (double)t->threads;
     return fewer ? run_s * d->units / (double)t->threads : run_s;
 }

@@ -141,7 +141,7 @@ static assay_status describe_model(planning *p, const char *word, sweep_model *o
                              .sha256 = str_copy(p->arena, str_of(hex)),
                              .flops = (double)r->p->total_flops,
                              .bytes = (double)r->p->total_memory};
-    job_result_free(r);
+    handle_free(r);
     model_free(m);
     return s;
 }

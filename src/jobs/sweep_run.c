@@ -108,13 +108,13 @@ static assay_status measure_once(running *r, assay_result **out)
         s = check_device(r, measured);
     if (s == ASSAY_OK)
         measured->p->context.model_sha256 = str_copy(measured->p->arena, r->model->sha256);
-    if (s == ASSAY_OK && !job_settle(measured->p))
+    if (s == ASSAY_OK && !handle_settle(measured->p))
         s = err_no_memory(r->err);
     model_free(m);
     if (s == ASSAY_OK)
         *out = measured;
     else
-        job_result_free(measured);
+        handle_free(measured);
     return s;
 }
 
@@ -123,7 +123,7 @@ static assay_status measure_task(running *r)
 {
     assay_sweep_outcome *out = r->out;
     do {
-        job_result_free(out->result);
+        handle_free(out->result);
         out->result = NULL;
         out->attempts++;
         TRY(measure_once(r, &out->result));

@@ -1,10 +1,54 @@
-/* Results of every kind from their JSON documents. */
-#include "formats/format.h"
-#include "jobs/job.h"
+/* See handle.h. */
+#include "profile/handle.h"
+
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "base/memory.h"
 #include "profile/load.h"
 #include "profile/profile_fields.h"
 #include "profile/profile_read.h"
 #include "profile/result_kinds.h"
+
+assay_result *handle_new(const result_kind *kind, size_t limit_bytes)
+{
+    arena *a = arena_new(limit_bytes);
+    assay_result *r = a ? memory_zeroed(1, sizeof *r) : NULL;
+    void *data = r ? arena_alloc(a, kind->of->size) : NULL;
+    if (!data) {
+        arena_free(a);
+        free(r);
+        return NULL;
+    }
+    *r = (assay_result){.kind = kind, .data = data, .arena = a};
+    return r;
+}
+
+void handle_free(assay_result *of)
+{
+    if (!of)
+        return;
+    profile_free(of->p);
+    profile_free(of->before);
+    arena_free(of->arena);
+    free(of);
+}
+
+profile *handle_take_profile(assay_result *of)
+{
+    profile *p = of ? of->p : NULL;
+    if (of)
+        of->p = NULL;
+    handle_free(of);
+    return p;
+}
+
+bool handle_settle(profile *p)
+{
+    return profile_settle(p) && result_conclude(&profile_kind, p, p->arena);
+}
+
+/* ---- reading ---- */
 
 /* What is no result, and what reads it. */
 static assay_status refuse_other(str schema, const char *shown, assay_error *err)
@@ -28,7 +72,7 @@ static assay_status read_profile(str text, const char *shown, assay_result *out,
     out->kind = &profile_kind;
     out->arena = arena_new(PROFILE_FILE_BYTES + ((size_t)1 << 20));
     TRY_MEMORY(out->arena, err);
-    TRY(profile_read(text, shown, JOB_PROFILE_BYTES, &out->p, err));
+    TRY(profile_read(text, shown, LIMIT_RESULT_BYTES, &out->p, err));
     bool whole = profile_settle(out->p) &&
                  result_conclude_read(&profile_kind, out->p, out->p->arena);
     return whole ? ASSAY_OK : err_no_memory(err);
@@ -37,7 +81,7 @@ static assay_status read_profile(str text, const char *shown, assay_result *out,
 static assay_status read_other(str text, const char *shown, assay_result *out, assay_error *err)
 {
     result of;
-    TRY(result_read(text, shown, PROFILE_FILE_BYTES + JOB_PROFILE_BYTES, &of, err));
+    TRY(result_read(text, shown, PROFILE_FILE_BYTES + LIMIT_RESULT_BYTES, &of, err));
     out->kind = of.kind;
     out->arena = of.arena;
     out->data = of.data;
@@ -48,8 +92,8 @@ static assay_status read_other(str text, const char *shown, assay_result *out, a
 }
 
 /* A document without a schema is left to the reader of profiles, whose message says what is wrong. */
-assay_status job_result_read(str text, const char *shown, const char *kind, assay_result *out,
-                             assay_error *err)
+assay_status handle_read(str text, const char *shown, const char *kind, assay_result *out,
+                         assay_error *err)
 {
     result_identity is = {0};
     arena *scratch = arena_new((size_t)1 << 20);
@@ -71,18 +115,4 @@ assay_status job_result_read(str text, const char *shown, const char *kind, assa
         return err_fail(err, ASSAY_ERR_MALFORMED, "%s: this is %s, not a result of kind '%s'",
                         shown, out->kind->what, kind);
     return ASSAY_OK;
-}
-
-/* Another kind of file, called what it is. */
-assay_status job_refuse_model(str text, const char *shown, assay_error *err)
-{
-    uint64_t head = text.n < FORMAT_HEAD ? text.n : FORMAT_HEAD;
-    const format_row *f = format_by_content(text.p, head, text.n);
-    if (!f)
-        return ASSAY_OK;
-    if (f->what)
-        return err_fail(err, ASSAY_ERR_MALFORMED, "%s: %s, not a result of assay", shown, f->what);
-    return err_fail(err, ASSAY_ERR_MALFORMED,
-                    "%s: a model (%s), not a result of assay. Analyse it with `assay graph`.",
-                    shown, f->name);
 }

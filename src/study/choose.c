@@ -8,14 +8,13 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "jobs/choose.h"
 #include "profile/mapping.h"
 #include "profile/metrics.h"
+#include "study/choose.h"
 #include "zoo/accuracy.h"
 
 typedef struct chooser {
-    const char *task;
-    assay_options o; /* of the map */
+    const choose_request *q;
     zoo_accuracies published;
     assay_choices *out;
     size_t known; /* models of the task */
@@ -23,7 +22,7 @@ typedef struct chooser {
 
 #define CHOICES_BYTES ((size_t)64 << 20)
 
-void job_choices_free(assay_choices *c)
+void choices_free(assay_choices *c)
 {
     if (!c)
         return;
@@ -48,8 +47,8 @@ static double value_of(const verdict_limit *l, const profile *p, const mapping_r
 /* What is not known does not fit. */
 static bool within_budget(const chooser *x, const profile *p, const mapping_row *r)
 {
-    for (uint32_t i = 0; i < x->o.check.budget.n; i++) {
-        const verdict_limit *l = &x->o.check.budget.items[i];
+    for (uint32_t i = 0; i < x->q->n_budget; i++) {
+        const verdict_limit *l = &x->q->budget[i];
         double v = value_of(l, p, r);
         if (isnan(v) || (l->at_least ? v < l->limit : v > l->limit))
             return false;
@@ -93,21 +92,15 @@ static bool add_choice(chooser *x, const zoo_row *row, const zoo_accuracy *a, co
 static assay_status try_model(chooser *x, const zoo_row *row, assay_error *err)
 {
     const zoo_accuracy *a = zoo_accuracy_of(&x->published, row->name);
-    assay_model *m = NULL;
-    assay_result *r = NULL;
-    if (strcmp(row->task, x->task) != 0 || !a)
+    profile *p = NULL;
+    if (strcmp(row->task, x->q->task) != 0 || !a)
         return ASSAY_OK;
     x->known++;
-    assay_status s = job_model_open(row->name, &m, err);
-    if (s == ASSAY_OK)
-        s = job_map(m, &x->o, &r, err);
-    if (s == ASSAY_OK && !job_settle(r->p))
-        s = err_no_memory(err);
-    for (uint32_t h = 0; s == ASSAY_OK && h < r->p->mapping->n_hardware; h++)
-        if (!add_choice(x, row, a, r->p, h))
+    assay_status s = x->q->map(x->q->ctx, row, &p, err);
+    for (uint32_t h = 0; s == ASSAY_OK && h < p->mapping->n_hardware; h++)
+        if (!add_choice(x, row, a, p, h))
             s = err_no_memory(err);
-    job_result_free(r);
-    model_free(m);
+    profile_free(p);
     return s;
 }
 
@@ -150,27 +143,21 @@ static assay_status choose_all(chooser *x, assay_error *err)
         return err_fail(err, ASSAY_ERR_USAGE,
                         "no model of the task '%.60s' has a published accuracy here. Use "
                         "classification, detection or segmentation.",
-                        x->task);
+                        x->q->task);
     if (x->out->rows.n)
         qsort(x->out->rows.items, x->out->rows.n, sizeof *x->out->rows.items, by_accuracy);
     mark_front(x->out);
     return ASSAY_OK;
 }
 
-assay_status job_choose(const char *task, const assay_options *o, assay_choices **out,
-                        assay_error *err)
+assay_status choose_models(const choose_request *q, assay_choices **out, assay_error *err)
 {
-    chooser x = {.task = task, .o = *o, .out = memory_zeroed(1, sizeof *x.out)};
-    x.o.analysis.no_advice = true;
-    if (!x.o.model.precisions.n) /* published figures are of floating-point weights */
-        x.o.model.precisions = STR("fp32,tf32,fp16,bf16");
-    if (!x.o.measure.batch_sizes.n && !x.o.model.batch)
-        x.o.model.batch = 1;
+    chooser x = {.q = q, .out = memory_zeroed(1, sizeof *x.out)};
     bool made = x.out && (x.out->arena = arena_new(CHOICES_BYTES));
     assay_status s = made ? choose_all(&x, err) : err_no_memory(err);
     if (s == ASSAY_OK)
         *out = x.out;
     else
-        job_choices_free(x.out);
+        choices_free(x.out);
     return s;
 }
