@@ -356,20 +356,12 @@ assay_status assay_store_delete(assay_store *db, int64_t id, assay_error *err)
 
 static assay_status since_of(const store *s, const char *text, int64_t *out, assay_error *err)
 {
-    int64_t back;
     *out = 0;
-    if (!is_set(text))
-        return ASSAY_OK;
-    if (clock_duration(str_of(text), &back)) {
-        *out = store_now(s) - back;
-        *out = *out > 0 ? *out : 1;
-        return ASSAY_OK;
-    }
-    if (clock_parse(str_of(text), out))
+    if (!is_set(text) || clock_since(str_of(text), store_now(s), out))
         return ASSAY_OK;
     return err_fail(err, ASSAY_ERR_USAGE,
-                    "since must be a day such as 2026-11-15, a time such as 2026-11-15T19:06:00Z, "
-                    "or an age such as 30d, 12h or 2w, not '%s'",
+                    "since must be a day such as 2026-11-15, tuesday or yesterday, a time such as "
+                    "2026-11-15T19:06:00Z, or an age such as 30d, 12h or 2w, not '%s'",
                     text);
 }
 

@@ -101,14 +101,14 @@ bool clock_parse(str s, int64_t *epoch_s)
     return true;
 }
 
-enum { DURATION_MAX = 1000000000 };
+enum { DURATION_MAX = 1000000000, DAY_S = 86400 };
 
 bool clock_duration(str s, int64_t *seconds)
 {
     static const struct {
         const char *name;
         int64_t seconds;
-    } units[] = {{"s", 1}, {"min", 60}, {"h", 3600}, {"d", 86400}, {"w", 604800}};
+    } units[] = {{"s", 1}, {"min", 60}, {"h", 3600}, {"d", DAY_S}, {"w", 7 * DAY_S}};
     uint64_t v;
     if (!str_take_u64(&s, &v) || v >= DURATION_MAX)
         return false;
@@ -118,4 +118,28 @@ bool clock_duration(str s, int64_t *seconds)
             return true;
         }
     return false;
+}
+
+/* Days since the last such day of the week, today included; -1 for another word. 1970 began on a Thursday. */
+static int days_since_weekday(str s, int64_t day)
+{
+    static const char *const names[] = {"thursday", "friday",  "saturday", "sunday",
+                                        "monday",   "tuesday", "wednesday"};
+    for (int w = 0; w < 7; w++)
+        if (str_is(s, names[w]))
+            return (int)((day + 7 - w) % 7);
+    return str_is(s, "today") ? 0 : str_is(s, "yesterday") ? 1 : -1;
+}
+
+bool clock_since(str s, int64_t now_s, int64_t *epoch_s)
+{
+    int64_t age, day = now_s / DAY_S;
+    int back = days_since_weekday(s, day);
+    if (back >= 0)
+        *epoch_s = (day - back) * DAY_S;
+    else if (clock_duration(s, &age))
+        *epoch_s = now_s - age > 0 ? now_s - age : 1;
+    else
+        return clock_parse(s, epoch_s);
+    return true;
 }

@@ -25,4 +25,7 @@ void clock_format(int64_t epoch_s, char buf[32]); /* "2026-11-15T19:06:00Z" */
 bool clock_parse(str text, int64_t *epoch_s);
 /* "30d", "12h", "2w", "90min", "45s": seconds. False when it is no such duration. */
 bool clock_duration(str text, int64_t *seconds);
+/* The start of a period up to `now_s`: an age ("30d"), "today", "yesterday", the last such day of the week ("tuesday",
+ * today included), or a time that clock_parse() reads. False when it is none of these. */
+bool clock_since(str text, int64_t now_s, int64_t *epoch_s);
 #endif

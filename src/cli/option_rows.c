@@ -74,7 +74,7 @@ const own_option own_options[] = {
      .info.about = "Use this history: a file, or postgresql://USER@HOST/DATABASE. Default: "
                    "ASSAY_DB, else assay/history.db in the data directory."},
     {OWN("since", WORD, history.since, "History", "history trend"), .info.value = "30d|DATE",
-     .info.about = "Select records since this time: 30d, 12h, 2w (ago), 2026-11-15."},
+     .info.about = "Select records since this time: 30d, 12h, 2w (ago), 2026-11-15, tuesday."},
     {OWN("query", WORD, history.query, "History", "history"), .info.value = "TEXT",
      .info.about = "Select records with this text in their model, command, host or tags."},
     {OWN("limit", COUNT, history.limit, "History", "history trend"), .info.value = "N",

@@ -216,7 +216,7 @@ static void test_filters(void **state)
     assert_int_equal(COUNT(.model = "' OR 1 --"), 0);
     assay_result *records;
     assay_error err;
-    const assay_record_filter bad = {.size = sizeof bad, .since = "yesterday"};
+    const assay_record_filter bad = {.size = sizeof bad, .since = "someday"};
     assert_int_equal(assay_store_list(s, &bad, &records, &err), ASSAY_ERR_USAGE);
     assert_int_equal(assay_store_models(s, &records, NULL), ASSAY_OK);
     assert_int_equal(count_at(records, "models"), 3);
@@ -693,6 +693,15 @@ static void test_times(void **state)
     assert_true(clock_duration(STR("90min"), &v) && v == 5400);
     assert_false(clock_duration(STR("30"), &v) || clock_duration(STR("d"), &v) ||
                  clock_duration(STR("3dd"), &v) || clock_duration(STR("-1d"), &v));
+    const int64_t sunday = 1794769560, midnight = 1794700800; /* 2026-11-15T19:06:00Z */
+    assert_true(clock_since(STR("sunday"), sunday, &v) && v == midnight);
+    assert_true(clock_since(STR("today"), sunday, &v) && v == midnight);
+    assert_true(clock_since(STR("yesterday"), sunday, &v) && v == midnight - 86400);
+    assert_true(clock_since(STR("tuesday"), sunday, &v) && v == midnight - 5 * 86400);
+    assert_true(clock_since(STR("monday"), sunday, &v) && v == midnight - 6 * 86400);
+    assert_true(clock_since(STR("12h"), sunday, &v) && v == sunday - 43200);
+    assert_true(clock_since(STR("2026-11-15"), sunday, &v) && v == midnight);
+    assert_false(clock_since(STR("someday"), sunday, &v) || clock_since(STR(""), sunday, &v));
 }
 
 /* Both would compute for ever: a view in the place of a table, and a trigger. */
