@@ -8,5 +8,6 @@ typedef const char *history_place(char buf[512], const char *name);
 /* NULL: files. Return what cmocka_run_group_tests() does. */
 int run_store_on(history_place *on);
 int run_snapshot_on(history_place *on);
+int run_imports_on(history_place *on);
 
 #endif

@@ -218,7 +218,8 @@ int run_test_postgres(void)
 {
     if (!cluster_start(&server))
         return 77;
-    int failed = run_own() + run_store_on(database) + run_snapshot_on(database);
+    int failed = run_own() + run_store_on(database) + run_snapshot_on(database) +
+                 run_imports_on(database);
     cluster_end(&server);
     return failed;
 }

@@ -870,15 +870,12 @@ static void test_copied(void **state)
     assay_store_close(from);
 }
 
-/* Killed half-way and continued. */
-static void test_copy_continued(void **state)
+/* Killed half-way and continued, between a file and a history of this backend. */
+static void check_copy_continued(const char *from_path, const char *to_path)
 {
     enum { MANY_RECORDS = 450 }; /* more than two batches */
-    char from_path[512], to_path[512];
-    assay_store *from = open_new(path_of(from_path, is_file() ? "long.db" : "long_file.db"));
-    assay_store *to = open_new(place(to_path, "long_target.db"));
+    assay_store *from = open_new(from_path), *to = open_new(to_path);
     uint64_t added, known;
-    (void)state;
     fill(from, MANY_RECORDS);
     pid_t child = fork();
     if (child == 0) {
@@ -897,6 +894,14 @@ static void test_copy_continued(void **state)
     check_same(from, to);
     assay_store_close(to);
     assay_store_close(from);
+}
+
+static void test_copy_continued(void **state)
+{
+    char file[512], other[512];
+    (void)state;
+    check_copy_continued(path_of(file, "there.db"), place(other, "there_target.db"));
+    check_copy_continued(place(other, "back.db"), path_of(file, "back_target.db"));
 }
 
 static int64_t days_ago(assay_store *s, int days)
