@@ -25,8 +25,9 @@
 #define TORCH_EXPORT                                                                       \
     "Load the model in Python, run torch.onnx.export(model, example_input, 'model.onnx') " \
     "and use that file."
-#define TF_EXPORT "Export it with: python -m tf2onnx.convert "
-#define PICKLE    "a Python pickle"
+#define TF_EXPORT    "Export it with: python -m tf2onnx.convert "
+#define TORCH_NUMBER "\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"
+#define PICKLE       "a Python pickle"
 #define PICKLE_EXPORT                                                                     \
     "Load it in the environment that wrote it and export it as ONNX (torch.onnx.export, " \
     "skl2onnx.to_onnx)."
@@ -134,8 +135,9 @@ static const format_row formats[] = {
      .weights = true},
     {"pytorch", .reader = FORMAT_TORCH, MAGIC("PK\x03\x04"), .within = "/data.pkl"},
     {"pytorch", .reader = FORMAT_TORCH, MAGIC("PK\x03\x04"), .within = "/data/0"},
-    {"pytorch", .reader = FORMAT_TORCH,
-     MAGIC("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19")},
+    /* Behind the bytes that name the protocol of the pickle, and the length of its frame. */
+    {"pytorch", .reader = FORMAT_TORCH, MAGIC(TORCH_NUMBER), .at = 2},
+    {"pytorch", .reader = FORMAT_TORCH, MAGIC(TORCH_NUMBER), .at = 11},
     {"keras", KERAS, MAGIC("PK\x03\x04"), .within = "model.weights.h5"},
     {"keras", KERAS, MAGIC("PK\x03\x04"), .within = "keras_version"},
     /* Model.to_json(), also as the text of a text. */
@@ -163,6 +165,8 @@ static const format_row formats[] = {
      .todo = TREES_EXPORT},
     {"lightgbm", MAGIC("\x80"), .within = "lightgbm.", .what = "a pickled LightGBM model",
      .todo = TREES_EXPORT},
+    {"pytorch", .reader = FORMAT_TORCH, MAGIC("\x80"), .within = "torch"},
+    {"pytorch", .reader = FORMAT_TORCH, MAGIC("\x80"), .within = "multiarray"},
     {"pickle", MAGIC("\x80\x02"), .container = true, .what = PICKLE, .todo = PICKLE_EXPORT},
     {"pickle", MAGIC("\x80\x03"), .container = true, .what = PICKLE, .todo = PICKLE_EXPORT},
     {"pickle", MAGIC("\x80\x04\x95"), .container = true, .what = PICKLE, .todo = PICKLE_EXPORT},

@@ -89,8 +89,9 @@ typedef enum argument {
 typedef struct given {
     int64_t n;
     double number;
-    str text; /* n is its length, which may be more than what is kept */
-    int p;    /* of the operation's row */
+    str text;    /* n is its length, which may be more than what is kept */
+    uint64_t at; /* of the text */
+    int p;       /* of the operation's row */
 } given;
 
 static uint64_t little(machine *m, unsigned bytes)
@@ -113,7 +114,7 @@ static double big_double(machine *m)
 
 static given take_text(machine *m, uint64_t n)
 {
-    given g = {.n = (int64_t)n};
+    given g = {.n = (int64_t)n, .at = m->c->pos};
     if (n > cursor_left(m->c))
         cursor_fail(m->c, "pickle: a text runs past the end");
     else if (n > PICKLE_MAX_TEXT)
@@ -234,6 +235,7 @@ static void push_text(machine *m, pickle_kind kind, const given *g)
     if (v) {
         v->text = g->text;
         v->whole = g->n;
+        v->at = g->at;
     }
     push(m, v);
 }

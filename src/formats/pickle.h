@@ -33,6 +33,7 @@ typedef struct pickle_value {
     int64_t whole;
     double number;
     str text;
+    uint64_t at; /* of a text or bytes: where it begins in the source; whole is its length */
     VEC(struct pickle_value *) items;
     struct pickle_value *of, *args, *state; /* may be NULL */
 } pickle_value;

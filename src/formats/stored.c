@@ -108,24 +108,52 @@ static void note_recognised(stored_model *m, const recognised *r, const weight_s
     sbuf_free(&more);
 }
 
-/* The size of the images that it was trained with. */
-static bool put_image_size(stored_model *m, const weight_set *w)
+/* Whether the model builds from images of this size; *why says what is wrong. */
+static bool builds_at(stored_model *m, const recognised *r, int64_t size, assay_error *why)
 {
-    if (!w->image_size)
-        return true;
-    m->input_stated = true;
-    return zoo_args_put(&m->config, STR("image_size"), json_of_int(w->image_size), false);
+    ir_model *ir = NULL;
+    m->config = r->args;
+    if (!zoo_args_put(&m->config, STR("image_size"), json_of_int(size), false))
+        return false;
+    const zoo_request q = {.row = r->row, .set = &m->config, .memory_limit = m->memory_limit};
+    err_clear(why);
+    assay_status s = zoo_build(&q, &ir, why);
+    ir_model_free(ir);
+    return s == ASSAY_OK;
+}
+
+/* The size of the images that it was trained with. The trainer enlarges it to a multiple of the largest stride. */
+static bool put_image_size(stored_model *m, const recognised *r, const weight_set *w)
+{
+    static const int64_t strides[] = {1, 64, 128};
+    assay_error why;
+    m->input_stated = w->image_size != 0;
+    m->config = r->args;
+    for (size_t i = 0; i < sizeof strides / sizeof *strides && w->image_size; i++)
+        if (builds_at(m, r, (w->image_size + strides[i] - 1) / strides[i] * strides[i], &why))
+            return true;
+    if (w->image_size)
+        notes_add(&m->said, "layers-differ", (str){0}, NULL,
+                  "The model was recognised (" STR_FMT "), but does not build from images of "
+                  "%lld pixels, which the file states: %s.",
+                  STR_ARG(m->recognised), (long long)w->image_size, why.message);
+    return !w->image_size;
 }
 
 static assay_status take_recognised(stored_model *m, const recognised *r, weight_set *w,
                                     assay_error *err)
 {
-    m->row = r->row;
-    m->config = r->args;
-    m->weights = w;
     m->recognised = describe_row(m->arena, r->row, &r->args);
+    TRY_MEMORY(m->recognised.p, err);
+    if (!put_image_size(m, r, w)) {
+        m->recognised = (str){0};
+        m->input_stated = false;
+        return take_inventory(m, w, (str){0}, err);
+    }
+    m->row = r->row;
+    m->weights = w;
     note_recognised(m, r, w);
-    return m->recognised.p && put_image_size(m, w) ? ASSAY_OK : err_no_memory(err);
+    return ASSAY_OK;
 }
 
 /* Weights with a table of layers are a YOLO model of any size. */
@@ -194,11 +222,12 @@ static assay_status take_modules(stored_model *m, const recognised *r, weight_se
                                  assay_error *err)
 {
     TRY(take_recognised(m, r, w, err));
-    m->recognised = STR("torch.nn.Sequential");
+    if (m->row)
+        m->recognised = STR("torch.nn.Sequential");
     return ASSAY_OK;
 }
 
-static assay_status take_weights(stored_model *m, weight_set *w, assay_error *err)
+assay_status stored_take_weights(stored_model *m, weight_set *w, assay_error *err)
 {
     recognised r;
     TRY(weights_recognise(w, m->arena, &r, err));
@@ -241,7 +270,7 @@ static assay_status take_folder(stored_model *m, const hf_folder *f, const char 
         return ASSAY_OK;
     }
     if (f->weights && !f->kind.n)
-        return take_weights(m, f->weights, err);
+        return stored_take_weights(m, f->weights, err);
     if (f->weights)
         return take_inventory(m, f->weights, f->kind, err);
     if (f->kind.n)
@@ -286,7 +315,7 @@ static assay_status load_safetensors(stored_model *m, const char *path, assay_er
         return take_folder(m, &f, path, err);
     TRY(index ? weights_read_index(&safetensors_reader, path, m->arena, &w, err)
               : weights_read_file(&safetensors_reader, path, m->arena, &w, err));
-    return take_weights(m, w, err);
+    return stored_take_weights(m, w, err);
 }
 
 static assay_status take_gguf(stored_model *m, gguf_file *g, const char *path, assay_error *err)
@@ -316,7 +345,7 @@ static assay_status load_torch(stored_model *m, const char *path, assay_error *e
     if (f.weights)
         return take_folder(m, &f, path, err);
     TRY(weights_read_file(&torch_reader, path, m->arena, &w, err));
-    return take_weights(m, w, err);
+    return stored_take_weights(m, w, err);
 }
 
 /* ---- opening ---- */
@@ -360,14 +389,14 @@ static assay_status load_safetensors_bytes(stored_model *m, const void *p, uint6
 {
     weight_set *w = NULL;
     TRY(safetensors_read_bytes(p, n, m->arena, &w, err));
-    return take_weights(m, w, err);
+    return stored_take_weights(m, w, err);
 }
 
 static assay_status load_torch_bytes(stored_model *m, const void *p, uint64_t n, assay_error *err)
 {
     weight_set *w = NULL;
     TRY(torch_read_bytes(p, n, m->arena, &w, err));
-    return take_weights(m, w, err);
+    return stored_take_weights(m, w, err);
 }
 
 static load_bytes_fn *bytes_loader_of(const format_row *f)

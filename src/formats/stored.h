@@ -26,6 +26,9 @@ typedef struct stored_model {
 bool stored_reads(const format_row *f, bool folder);
 assay_status stored_read(const format_row *f, const char *path, stored_model *m, assay_error *err);
 
+/* Weights without a configuration: a recognised architecture, or an inventory that says why there is none. */
+assay_status stored_take_weights(stored_model *m, weight_set *w, assay_error *err);
+
 /* The same of bytes, which are borrowed for the call; files beside them cannot be found. */
 bool stored_reads_bytes(const format_row *f);
 assay_status stored_read_bytes(const format_row *f, const void *p, uint64_t n, stored_model *m,

@@ -63,9 +63,45 @@ def deflate(path, packed):
             out.writestr(zipfile.ZipInfo(entry.filename), plain.read(entry), zipfile.ZIP_DEFLATED)
 
 
+def training_run(state):
+    """What a trainer keeps beside the model."""
+    return {
+        "state_dict": OrderedDict(("model." + k, v) for k, v in state.items()),
+        "callbacks": {"Checkpoint": {"best": torch.tensor(0.5), "mode": "min"}},
+        "best_score": torch.tensor(0.5),
+        "rng_state": torch.zeros(7, dtype=torch.uint8),
+    }
+
+
+def pickles(model, folder):
+    """Files of pickle.dump: tensors hold their storages, as bytes or as text."""
+    state = model.state_dict()
+    for name, what, protocol in (
+        ("pickled.pkl", model, 4),
+        ("pickled2.pkl", state, 2),
+        ("arrays.pkl", {"model": {k: v.numpy() for k, v in state.items()}}, 4),
+        ("samples.pkl", {"x": state["4.weight"].numpy(), "y": state["4.bias"].numpy()}, 4),
+        ("arrays2.pkl", {k: v.numpy() for k, v in state.items()}, 2),
+    ):
+        with open(f"{folder}/{name}", "wb") as f:
+            pickle.dump(what, f, protocol=protocol)
+
+
+def quantised():
+    scales, zeros = torch.ones(4, dtype=torch.double), torch.zeros(4, dtype=torch.long)
+    weight = torch.quantize_per_channel(torch.ones(4, 6), scales, zeros, 0, torch.qint8)
+    return {"weight": weight, "indices": torch.eye(3).to_sparse()}
+
+
 def main(folder):
     model = network()
     state = model.state_dict()
+    torch.save(
+        state, f"{folder}/legacy4.pth", _use_new_zipfile_serialization=False, pickle_protocol=4
+    )
+    torch.save(training_run(state), f"{folder}/lightning.ckpt")
+    torch.save(quantised(), f"{folder}/quantised.pt")
+    pickles(model, folder)
     torch.save(state, f"{folder}/state.pth")
     deflate(f"{folder}/state.pth", f"{folder}/packed.pth")
     torch.save(state, f"{folder}/legacy.pth", _use_new_zipfile_serialization=False)

@@ -2,6 +2,7 @@
 #ifndef FORMATS_TORCH_IMPL_H
 #define FORMATS_TORCH_IMPL_H
 
+#include "base/sbuf.h"
 #include "formats/foreign.h"
 #include "formats/pickle.h"
 #include "formats/torch/torch.h"
@@ -24,12 +25,32 @@ typedef struct torch_file {
     uint64_t storage_bytes;   /* all of them, with the length before each */
     VEC(torch_place) places;  /* of their tensors */
     str root;                 /* folder within the archive, with its slash */
+    bool plain;               /* what pickle.dump writes */
+    bool has_tensors;   /* a global is of torch; else a plain pickle's arrays of NumPy are listed */
+    bool has_strangers; /* a global is of another package */
     assay_error *err;
 } torch_file;
 
+/* What is being walked of an object; path is the name of the part. */
+typedef struct torch_walker {
+    torch_file *f;
+    map shared; /* parts of storages that a parameter or buffer has already */
+    sbuf path;
+    int depth;
+    bool constants;   /* those of TorchScript, which have a folder of their own */
+    weight_role role; /* of what is found; WEIGHT_ROLE_UNTOLD: by name and type */
+} torch_walker;
+
+/* Adds the tensor that these arguments rebuild. */
+assay_status torch_add_tensor(torch_walker *w, const pickle_value *args);
+/* Adds an array of NumPy, if the value is one. */
+assay_status torch_add_array(torch_walker *w, const pickle_value *v, bool *is_array);
+/* ASSAY_ERR_MALFORMED: what is wrong with the tensor that the path names. */
+assay_status torch_fail_tensor(torch_walker *w, const char *what);
+
 /* Lists the tensors of an object. `prefix` comes before their names. */
 assay_status torch_list(torch_file *f, pickle_value *object, str prefix);
-/* Notes the globals that a checkpoint does not need. */
+/* Notes the globals that a checkpoint does not need, and whether some rebuild tensors. */
 assay_status torch_note_globals(torch_file *f, pickle_value *object);
 
 /* Notes the table of layers of Ultralytics' models (ultralytics.c). */

@@ -128,32 +128,59 @@ static assay_status read_legacy(torch_file *f)
     return place_storages(f, other, c.pos);
 }
 
-/* One pickle without storages: what pickle.dump writes of plain objects. */
+/* Arrays of NumPy are weights if a third of them are named so, and nothing of another package is there: samples and
+ * results are pickled, too. */
+static bool arrays_are_weights(const torch_file *f)
+{
+    static const char *const words[] = {"weight", "bias", "_w", "_b", "kernel"};
+    uint32_t named = 0;
+    for (uint32_t i = 0; i < f->set->items.n; i++)
+        for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+            named += str_ends(f->set->items.items[i].name, words[k]);
+    return !f->has_strangers && named >= (f->set->items.n + 2) / 3;
+}
+
+/* One pickle: what pickle.dump writes. */
 static assay_status read_plain(torch_file *f)
 {
     cursor c = cursor_at(f->src, 0, source_size(f->src), f->err);
+    f->plain = true;
     TRY(list_pickle(f, &c, (str){0}));
-    if (!f->set->items.n)
-        return fail_file(f, ASSAY_ERR_UNSUPPORTED, "a Python pickle without tensors");
+    if (!f->set->items.n || (!f->has_tensors && !arrays_are_weights(f)))
+        return fail_file(f, ASSAY_ERR_UNSUPPORTED,
+                         "a Python pickle without weights. Load it in the environment that wrote "
+                         "it and export it as ONNX.");
     return ASSAY_OK;
+}
+
+/* The number with which the older form begins, in any protocol of pickles; its last 8 bytes. */
+static bool is_magic(const pickle_value *v)
+{
+    return v->kind == PICKLE_INT && (uint64_t)v->whole == UINT64_C(0xa86a20f9469cfc6c);
+}
+
+static assay_status read_pickles(torch_file *f)
+{
+    cursor c = cursor_at(f->src, 0, source_size(f->src), f->err);
+    pickle_value *first = NULL;
+    if (pickle_read(&c, f->scratch, &first) == ASSAY_OK && is_magic(first))
+        return read_legacy(f);
+    err_clear(f->err);
+    return read_plain(f);
 }
 
 /* ---- opening ---- */
 
 static assay_status read_form(torch_file *f)
 {
-    static const char legacy[] = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19";
-    char head[sizeof legacy - 1];
-    uint64_t size = source_size(f->src);
-    if (size < sizeof head)
+    uint8_t head[2];
+    if (source_size(f->src) < 16)
         return fail_file(f, ASSAY_ERR_MALFORMED, "too short for a PyTorch file");
     TRY(source_read(f->src, 0, head, sizeof head, f->err));
     if (memcmp(head, "PK", 2) == 0)
         return read_zip(f);
-    if (memcmp(head, legacy, sizeof head) == 0)
-        return read_legacy(f);
-    if ((uint8_t)head[0] == 0x80 && head[1] >= 1 && head[1] <= 5)
-        return read_plain(f);
+    if (head[0] == 0x80 && head[1] >= 1 && head[1] <= 5)
+        return read_pickles(f);
     return fail_file(f, ASSAY_ERR_UNSUPPORTED,
                      "not a PyTorch file: neither a zip archive nor a pickle");
 }

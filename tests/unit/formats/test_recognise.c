@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "formats/recognise.h"
+#include "formats/stored.h"
 #include "zoo/names.h"
 
 #define MEMORY ((size_t)1 << 30)
@@ -237,6 +238,32 @@ static void test_given_row(void **state)
     arena_free(a);
 }
 
+/* A size of training that the strides do not divide is enlarged; one that nothing builds from gives the inventory. */
+static void test_size_of_training(void **state)
+{
+    static const struct {
+        int64_t stated, used;
+    } sizes[] = {{640, 640}, {672, 704}, {-64, 0}};
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        assay_error err;
+        stored_model m = {.arena = arena_new(MEMORY), .memory_limit = MEMORY};
+        weight_set *w = weights_of(m.arena, "yolov5n6", "num_classes=2", "");
+        err_clear(&err);
+        notes_init(&m.said, m.arena);
+        w->image_size = sizes[i].stated;
+        assert_int_equal(stored_take_weights(&m, w, &err), ASSAY_OK);
+        assert_int_equal(m.row != NULL, sizes[i].used != 0);
+        assert_int_equal(m.ir != NULL, sizes[i].used == 0);
+        if (m.row)
+            assert_int_equal(zoo_args_get(&m.config, "image_size")->value.i, sizes[i].used);
+        else
+            assert_string_equal(m.said.list.items[0].code, "layers-differ");
+        ir_model_free(m.ir);
+        arena_free(m.arena);
+    }
+}
+
 int run_test_recognise(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +273,7 @@ int run_test_recognise(void)
         cmocka_unit_test(test_strangers),
         cmocka_unit_test(test_more_than_the_model),
         cmocka_unit_test(test_given_row),
+        cmocka_unit_test(test_size_of_training),
     };
     return cmocka_run_group_tests_name("recognise", tests, NULL, NULL);
 }

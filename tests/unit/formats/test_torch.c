@@ -46,8 +46,9 @@ static sums sum_up(const weight_set *w)
 
 static void every_form_gives_the_same_tensors(void **state)
 {
-    static const char *const names[] = {"state.pth", "legacy.pth", "module.pt", "script.pt",
-                                        "packed.pth"};
+    static const char *const names[] = {"state.pth",  "legacy.pth",  "module.pt",   "script.pt",
+                                        "packed.pth", "legacy4.pth", "pickled.pkl", "pickled2.pkl",
+                                        "arrays.pkl", "arrays2.pkl"};
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         arena *a = arena_new(LIMIT);
@@ -84,6 +85,44 @@ static void training_state_is_not_the_model(void **state)
     arena_free(a);
 }
 
+static void what_a_trainer_keeps_is_not_the_model(void **state)
+{
+    (void)state;
+    arena *a = arena_new(LIMIT);
+    const weight_set *w = read_file("lightning.ckpt", a);
+    const sums s = sum_up(w);
+    assert_int_equal(s.by_role[WEIGHT_ROLE_PARAMETER], OWN - BUFFERS);
+    assert_int_equal(s.by_role[WEIGHT_ROLE_BUFFER], BUFFERS);
+    assert_int_equal(s.by_role[WEIGHT_ROLE_TRAINING], 1 + 7);
+    assert_int_equal(s.by_role[WEIGHT_ROLE_OTHER], 1);
+    assert_int_equal(weight_set_get(w, STR("callbacks.Checkpoint.best"))->rank, 0);
+    arena_free(a);
+}
+
+/* Scales and zero points of channels, and the parts of a sparse tensor, are tensors as well. */
+static void parts_of_tensors_are_listed(void **state)
+{
+    (void)state;
+    arena *a = arena_new(LIMIT);
+    const weight_set *w = read_file("quantised.pt", a);
+    assert_int_equal(w->items.n, 5);
+    assert_int_equal(w->n_elems, 24 + 4 + 4 + 2 * 3 + 3);
+    assert_true(str_is(weight_set_get(w, STR("weight"))->stored, "int8"));
+    assert_true(str_is(weight_set_get(w, STR("weight.quantizer.1"))->stored, "float64"));
+    arena_free(a);
+}
+
+/* Bytes that lie in the pickle as they are can be read; those that lie there as text cannot. */
+static void storages_in_pickles_have_a_place(void **state)
+{
+    (void)state;
+    arena *a = arena_new(LIMIT);
+    assert_true(weight_set_get(read_file("pickled.pkl", a), STR("4.weight"))->placed);
+    assert_true(weight_set_get(read_file("arrays.pkl", a), STR("4.weight"))->placed);
+    assert_false(weight_set_get(read_file("pickled2.pkl", a), STR("4.weight"))->placed);
+    arena_free(a);
+}
+
 static void a_strange_global_is_named_and_not_called(void **state)
 {
     (void)state;
@@ -108,15 +147,18 @@ static void tied_weights_are_parameters_once(void **state)
     arena_free(a);
 }
 
-static void a_pickle_without_tensors_is_refused(void **state)
+static void a_pickle_without_weights_is_refused(void **state)
 {
+    static const char *const names[] = {FOLDER "plain.pkl", FOLDER "samples.pkl"};
     (void)state;
-    assay_error err = {0};
-    weight_set *w = NULL;
-    arena *a = arena_new(LIMIT);
-    assert_int_equal(weights_read_file(&torch_reader, FOLDER "plain.pkl", a, &w, &err),
-                     ASSAY_ERR_UNSUPPORTED);
-    arena_free(a);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assay_error err = {0};
+        weight_set *w = NULL;
+        arena *a = arena_new(LIMIT);
+        assert_int_equal(weights_read_file(&torch_reader, names[i], a, &w, &err),
+                         ASSAY_ERR_UNSUPPORTED);
+        arena_free(a);
+    }
 }
 
 /* ---- damage ---- */
@@ -135,8 +177,9 @@ static assay_status read_damaged(const void *bytes, size_t n)
 
 static void damage_of_every_byte_has_a_status(void **state)
 {
-    static const char *const names[] = {FOLDER "state.pth", FOLDER "legacy.pth", FOLDER "tied.pt",
-                                        FOLDER "packed.pth"};
+    static const char *const names[] = {
+        FOLDER "state.pth",   FOLDER "legacy.pth",  FOLDER "tied.pt",     FOLDER "packed.pth",
+        FOLDER "pickled.pkl", FOLDER "arrays2.pkl", FOLDER "quantised.pt"};
     static const uint8_t other[] = {0, 0x7f, 0xff};
     (void)state;
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
@@ -166,9 +209,12 @@ int run_test_torch(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_form_gives_the_same_tensors),
         cmocka_unit_test(training_state_is_not_the_model),
+        cmocka_unit_test(what_a_trainer_keeps_is_not_the_model),
+        cmocka_unit_test(parts_of_tensors_are_listed),
+        cmocka_unit_test(storages_in_pickles_have_a_place),
         cmocka_unit_test(a_strange_global_is_named_and_not_called),
         cmocka_unit_test(tied_weights_are_parameters_once),
-        cmocka_unit_test(a_pickle_without_tensors_is_refused),
+        cmocka_unit_test(a_pickle_without_weights_is_refused),
         cmocka_unit_test(damage_of_every_byte_has_a_status),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
