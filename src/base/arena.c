@@ -13,11 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
 
 #include "base/memory.h"
+#include "base/pages.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define ARENA_ASAN 1
@@ -42,14 +40,13 @@ enum {
     ALIGN = ARENA_ALIGN,
     BLOCK_MIN = 8 << 10,
     BLOCK_MAX = 256 << 10,
-    PAGES_MIN = 16 << 10, /* a block of this size has pages of its own */
-    POPULATE_MAX = 4 << 20
+    PAGES_MIN = 16 << 10 /* a block of this size is from pages_take() */
 };
 
 typedef struct arena_block {
     struct arena_block *next;
     size_t used, cap; /* of data; `used` of the newest block is known when its room is closed */
-    size_t mapped;    /* bytes of its own pages; 0: it is from calloc() */
+    pages from;       /* at NULL: it is from calloc() */
     _Alignas(ALIGN) unsigned char data[];
 } block;
 
@@ -96,33 +93,24 @@ static size_t rounded(size_t size)
     return (size + !size + (ALIGN - 1)) & ~(size_t)(ALIGN - 1);
 }
 
-/* Zeroed pages of their own: calloc() would clear memory that was used before, and raises the size from which it
- * maps when such a block is freed. A block that will be filled gets its pages in this one call, which costs a
- * fraction of faulting them in one by one. */
+/* calloc() would clear memory that was used before, and raises the size from which it maps when such a block is freed.
+ */
 static block *block_of_pages(size_t size)
 {
-#ifdef __linux__
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | (size <= POPULATE_MAX ? MAP_POPULATE : 0);
-    block *b = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0);
-    if (b == MAP_FAILED)
-        return memory_note_lack();
-    b->mapped = size;
+    pages from = pages_take(size);
+    block *b = from.at;
+    if (b)
+        b->from = from;
     return b;
-#else
-    return memory_zeroed(1, size);
-#endif
 }
 
 static void block_free(block *b)
 {
     UNPOISON(b->data, b->cap);
-#ifdef __linux__
-    if (b->mapped) {
-        munmap(b, b->mapped);
-        return;
-    }
-#endif
-    free(b);
+    if (b->from.at)
+        pages_give(b->from);
+    else
+        free(b);
 }
 
 static block *block_new(size_t cap)

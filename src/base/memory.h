@@ -4,7 +4,8 @@
  * would be handed out that lacks something. So the lack is also noted here, per thread, and what hands a result
  * out (a text, a file, a record) asks memory_lacked() first. A limit that was reached is no lack. A read that the
  * system refused is noted the same way: the content of a small constant is read late, and one that cannot be read
- * would only be unknown. This is the only state outside of a handle, as errno is.
+ * would only be unknown. Beside the memory that arenas share (pages.h), this is the
+ * only state outside of a handle, as errno is.
  */
 #ifndef BASE_MEMORY_H
 #define BASE_MEMORY_H
