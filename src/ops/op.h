@@ -158,6 +158,9 @@ double op_attr_float(const op_ctx *c, const char *name, double def);
 str op_attr_str(const op_ctx *c, const char *name, const char *def);
 /* Count, or -1 when absent; a borrowed pointer in *out. */
 int op_attr_ints(const op_ctx *c, const char *name, const int64_t **out);
+/* Of an attribute that is a number or a list of numbers, whole or not: how many, and the i-th. */
+int op_attr_count(const op_ctx *c, const char *name);
+double op_attr_number(const op_ctx *c, const char *name, int i, double def);
 ir_id op_attr_graph(const op_ctx *c, const char *name); /* IR_NONE when absent */
 bool op_attr_has(const op_ctx *c, const char *name);
 

@@ -116,6 +116,33 @@ int op_attr_ints(const op_ctx *c, const char *name, const int64_t **out)
     return (int)a->n;
 }
 
+int op_attr_count(const op_ctx *c, const char *name)
+{
+    const ir_attr *a = ir_attr_find(c->node, name);
+    bool list = a && (a->kind == IR_ATTR_INTS || a->kind == IR_ATTR_FLOATS);
+    bool single = a && (a->kind == IR_ATTR_INT || a->kind == IR_ATTR_FLOAT);
+    if (!a || a->ref.n || a->n > INT32_MAX)
+        return 0;
+    return list ? (int)a->n : single;
+}
+
+double op_attr_number(const op_ctx *c, const char *name, int i, double def)
+{
+    if (i < 0 || i >= op_attr_count(c, name))
+        return def;
+    const ir_attr *a = ir_attr_find(c->node, name);
+    switch (a->kind) {
+    case IR_ATTR_INT:
+        return (double)a->v.i;
+    case IR_ATTR_FLOAT:
+        return a->v.f;
+    case IR_ATTR_INTS:
+        return (double)a->v.ints[i];
+    default:
+        return a->v.floats[i];
+    }
+}
+
 ir_id op_attr_graph(const op_ctx *c, const char *name)
 {
     const ir_attr *a = attr_of(c, name, IR_ATTR_GRAPH);

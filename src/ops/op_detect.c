@@ -4,6 +4,7 @@
  * min(max_output_boxes_per_class, boxes) is assumed.
  */
 #include "ops/op_util_contract.h"
+#include "ops/op_util_cost.h"
 
 /* ---- NonMaxSuppression: boxes [B,N,4], scores [B,C,N], max_output_boxes_per_class, ... ---- */
 
@@ -37,14 +38,9 @@ static assay_status suppression_infer(op_ctx *c)
     return ASSAY_OK;
 }
 
-/* Overlap of two boxes: 7 cmp, 4 add, 1 mul, 1 div; at least one per kept box. */
 static void suppression_cost(const op_ctx *c, op_cost *k)
 {
-    uint64_t kept = op_out_elems(c, 0) / 3;
-    op_count(c, k, &k->cmp, sat_add(op_in_elems(c, 1), sat_mul(kept, 7)));
-    op_count(c, k, &k->add, sat_mul(kept, 4));
-    op_count(c, k, &k->mul, kept);
-    op_count(c, k, &k->div, kept);
+    op_count_kept(c, k, op_in_elems(c, 1), op_out_elems(c, 0) / 3);
 }
 
 /* ---- RoiAlign: X [N,C,H,W], rois [R,4], batch_indices [R] ---- */

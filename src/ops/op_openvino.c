@@ -1,5 +1,5 @@
 /* Operators that only OpenVINO has: quantisation by ranges, recurrent layers with the batch first, normalisation over any
- * axes, deformable convolutions with the offsets before the kernel. Domain "openvino".
+ * axes, deformable convolutions with the offsets before the kernel, attention, adaptive pooling. Domain "openvino".
  *
  * A recurrent layer multiplies its two matrices with one vector per step and sample: MACs are batch * steps * (elements of
  * W + elements of R), where both have one matrix for each direction.
@@ -70,6 +70,55 @@ static void deformable_cost(const op_ctx *c, op_cost *k)
     op_add_mac(k, sat_mul(op_out_elems(c, 0), op_in_product(c, 2, 1)));
 }
 
+/* ---- attention: q [..., heads, queries, n], k, v, mask, scale ---- */
+
+static assay_status attention_infer(op_ctx *c)
+{
+    int rank = op_rank(c, 0);
+    int64_t dims[IR_MAX_RANK];
+    if (rank < 2)
+        return op_set_unknown(c, 0, op_dtype(c, 0));
+    for (int d = 0; d < rank - 1; d++)
+        dims[d] = op_dim(c, 0, d);
+    dims[rank - 1] = op_dim(c, 2, -1);
+    return op_set(c, 0, op_dtype(c, 0), rank, dims);
+}
+
+static void attention_cost(const op_ctx *c, op_cost *k)
+{
+    int rank = op_rank(c, 0);
+    int64_t outer = rank > 2 ? op_product(op_dims(c, 0), 0, rank - 2) : 1;
+    const int64_t sizes[] = {outer, op_dim(c, 0, -2), op_dim(c, 1, -2), op_dim(c, 0, -1),
+                             op_dim(c, 2, -1)};
+    if (rank < 2 || op_product(sizes, 0, 5) < 0)
+        return;
+    op_attn a = {.batch = 1,
+                 .heads = (uint64_t)sizes[0],
+                 .sq = (uint64_t)sizes[1],
+                 .sk = (uint64_t)sizes[2],
+                 .dk = (uint64_t)sizes[3],
+                 .dv = (uint64_t)sizes[4],
+                 .left = -1,
+                 .right = -1,
+                 .causal = op_attr_int(c, "causal", 0) != 0,
+                 .mask = op_has(c, 3)};
+    op_attention_cost(c, k, &a);
+}
+
+/* ---- pooling to given sizes (input 1), with windows that need not be equal ---- */
+
+static assay_status adaptive_infer(op_ctx *c)
+{
+    int rank = op_rank(c, 0);
+    int64_t dims[IR_MAX_RANK], n;
+    if (rank < 3)
+        return op_set_unknown(c, 0, op_dtype(c, 0));
+    for (int d = 0; d < rank; d++)
+        dims[d] = d < 2 ? op_dim(c, 0, d) : op_int_at(c, 1, d - 2, &n) && n >= 0 ? n : -1;
+    TRY(op_set(c, 0, op_dtype(c, 0), rank, dims));
+    return op_set(c, 1, IR_INT64, rank, dims);
+}
+
 /* ---- normalisation ---- */
 
 static void norm_cost(const op_ctx *c, op_cost *k)
@@ -100,6 +149,15 @@ static const op_row rows[] = {
     {OV("DeformableConvolution", "deformconv", "outputs*(inputs of one group)*kernel MACs",
         deformable_infer, deformable_cost),
      OP_SLOTS(3, 4, 1, 1), .weights = 4u, .backward = OP_BW_CONTRACTION, .saves = OP_SAVE_INPUTS},
+    {OV("ScaledDotProductAttention", "attention",
+        "batch*heads*queries*keys*(2 head sizes) MACs; per score: 1 mul + softmax, 1 add with a mask",
+        attention_infer, attention_cost),
+     OP_SLOTS(3, 5, 1, 1), .aux = 16, .backward = OP_BW_CONTRACTION, .saves = OP_SAVE_INPUTS},
+    {OV("AdaptiveAvgPool", "avgpool", "1 add per input at least; 1 div per output", adaptive_infer,
+        op_cost_mean),
+     OP_SLOTS(2, 2, 1, 1), .aux = 2, .backward = OP_BW_SAME},
+    {OV("AdaptiveMaxPool", "maxpool", "1 cmp per input at least", adaptive_infer, op_cost_cmp_in),
+     OP_SLOTS(2, 2, 1, 2), .aux = 2, .backward = OP_BW_SAME, .saves = OP_SAVE_INPUTS},
     {OV("MVN", "normalization", NORM, op_infer_like, norm_cost), OP_SLOTS(1, 2, 1, 1), .aux = 2u,
      .backward = OP_BW_NORM, .saves = OP_SAVE_INPUTS},
     {OV("GroupNormalization", "groupnorm", NORM, op_infer_like, norm_cost), OP_SLOTS(3, 3, 1, 1),

@@ -95,6 +95,64 @@ static void dft_cost(const op_ctx *c, op_cost *k)
     fft_cost(c, k, parts > 1 ? others / (uint64_t)parts : others, (uint64_t)points);
 }
 
+/* ---- transforms of several axes (OpenVINO): x, axes, lengths ---- */
+
+typedef struct axes_row {
+    bool real_in, real_out; /* else the last axis is (real, imaginary) */
+} axes_row;
+static const axes_row complex_both = {false, false}, real_in = {true, false},
+                      real_out = {false, true};
+
+/* The length along axis i of the list: an input, or that of x (of a half spectrum, twice as long without its end). */
+static int64_t axis_points(const op_ctx *c, int i, int n, int64_t size)
+{
+    const axes_row *v = c->row->with;
+    int64_t length;
+    if (op_has(c, 2) && !op_int_at(c, 2, i, &length))
+        return -1;
+    if (op_has(c, 2) && length != -1)
+        return length < 0 ? -1 : length;
+    return v->real_out && i == n - 1 && size > 0 && size < INT64_MAX / 2 ? 2 * (size - 1) : size;
+}
+
+static assay_status axes_infer(op_ctx *c)
+{
+    const axes_row *v = c->row->with;
+    int rank = op_rank(c, 0), place, n;
+    int64_t dims[IR_MAX_RANK + 1], axes[IR_MAX_RANK];
+    n = op_ints(c, 1, axes, IR_MAX_RANK);
+    if (rank < 1 || n < 0 || rank == IR_MAX_RANK)
+        return op_set_unknown(c, 0, op_dtype(c, 0));
+    int signal = v->real_in ? rank : rank - 1;
+    memcpy(dims, op_dims(c, 0), (size_t)rank * sizeof *dims);
+    for (int i = 0; i < n; i++) {
+        TRY(op_axis(c, axes[i], signal, &place));
+        dims[place] = axis_points(c, i, n, dims[place]);
+        if (v->real_in && i == n - 1 && dims[place] >= 0)
+            dims[place] = dims[place] / 2 + 1;
+    }
+    dims[signal] = 2;
+    return op_set(c, 0, op_dtype(c, 0), v->real_out ? signal : signal + 1, dims);
+}
+
+/* Points of each axis as in the larger of input and output. */
+static void axes_cost(const op_ctx *c, op_cost *k)
+{
+    const axes_row *v = c->row->with;
+    int64_t axes[IR_MAX_RANK], n = op_ints(c, 1, axes, IR_MAX_RANK);
+    int signal = op_rank(c, 0) - !v->real_in;
+    if (c->n_out < 1 || c->out[0].rank < signal || signal < 1)
+        return;
+    uint64_t all = v->real_in ? op_in_elems(c, 0) : op_in_elems(c, 0) / 2;
+    for (int i = 0; i < n; i++) {
+        int64_t a = axes[i] < 0 ? axes[i] + signal : axes[i];
+        int64_t in = a >= 0 && a < signal ? op_dim(c, 0, (int)a) : 0;
+        int64_t out = a >= 0 && a < signal ? c->out[0].dims[a] : 0;
+        if (in > 0)
+            fft_cost(c, k, all / (uint64_t)in, (uint64_t)(out > in ? out : in));
+    }
+}
+
 /* ---- STFT: signal [batch, length, 1 or 2], frame_step, window, frame_length ---- */
 
 static assay_status frame_points(op_ctx *c, int64_t *points)
@@ -151,7 +209,17 @@ static assay_status mel_infer(op_ctx *c)
     return op_set(c, 0, ir_dtype_valid(type) ? (ir_dtype)type : IR_FLOAT32, 2, dims);
 }
 
+#define AXES(name_, with_)                                                              \
+    OP_ROW("openvino", name_, "dft", "1",                                               \
+           "per transform of n points: n/2*ceil(log2 n) * (4 mul + 6 add)", axes_infer, \
+           axes_cost),                                                                  \
+        .with = &(with_), OP_SLOTS(2, 3, 1, 1), .aux = 6, .backward = OP_BW_SAME
+
 static const op_row rows[] = {
+    {AXES("DFT", complex_both)},
+    {AXES("IDFT", complex_both)},
+    {AXES("RDFT", real_in)},
+    {AXES("IRDFT", real_out)},
     {OP_ROW("", "DFT", "dft", "17,20",
             "per transform of n points: n/2*ceil(log2 n) * (4 mul + 6 add)", dft_infer, dft_cost),
      OP_SLOTS(1, 3, 1, 1), .aux = 1 << 1 | 1 << 2, .backward = OP_BW_SAME},

@@ -11,7 +11,8 @@
         X(ml_tree), X(training), X(ms_act), X(ms_attention), X(ms_attention_more), X(ms_conv),    \
         X(ms_gqa), X(ms_layout), X(ms_linear_attention), X(ms_matmul), X(ms_mha), X(ms_misc),     \
         X(ms_moe), X(ms_nbits), X(ms_norm), X(ms_qmatmul), X(ms_quant), X(ms_search),             \
-        X(ms_tensor), X(nhwc), X(nhwc_layout), X(tflite), X(keras), X(openvino), X(stablehlo)
+        X(ms_tensor), X(nhwc), X(nhwc_layout), X(tflite), X(keras), X(openvino),                  \
+        X(openvino_detect), X(openvino_more), X(openvino_nms), X(stablehlo)
 
 #define NAME(file)    op_##file##_rows
 #define ADDRESS(file) &op_##file##_rows

@@ -46,3 +46,11 @@ void op_cost_as_read(const op_ctx *c, op_cost *k)
     if (c->n_out)
         k->written[0] = k->read[0];
 }
+
+void op_count_kept(const op_ctx *c, op_cost *k, uint64_t scores, uint64_t kept)
+{
+    op_count(c, k, &k->cmp, sat_add(scores, sat_mul(kept, 7)));
+    op_count(c, k, &k->add, sat_mul(kept, 4));
+    op_count(c, k, &k->mul, kept);
+    op_count(c, k, &k->div, kept);
+}

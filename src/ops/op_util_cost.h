@@ -11,6 +11,9 @@ typedef struct op_mix {
 /* Adds the mix for n elements (to int_ops when input 0 is not float). */
 void op_count_mix(const op_ctx *c, op_cost *k, op_mix mix, uint64_t n);
 
+/* A suppression of boxes: 1 cmp per score; an overlap of 7 cmp, 4 add, 1 mul and 1 div per kept box, the least there can
+ * be. */
+void op_count_kept(const op_ctx *c, op_cost *k, uint64_t scores, uint64_t kept);
 /* One operation per output element. */
 op_cost_fn op_cost_add1, op_cost_mul1, op_cost_div1, op_cost_special1, op_cost_cmp1;
 /* One operation per element of input 0; the sum of input 0 over what output 0 has, divided. */

@@ -6,6 +6,8 @@
 net.xml    IR 11: convolutions (plain, grouped, half weights behind Convert), slices, splits,
            resize, reduction
 loop.xml   IR 10: a TensorIterator over the axis of time, an LSTMSequence, an If
+rare.xml   IR 11: one layer for each of the operators that few models have; ports by the
+           specification of the operator sets
 old.xml    IR 7: weights as blobs
 """
 
@@ -23,7 +25,7 @@ class Net:
         parts = "".join(self.layers)
         return f"<layers>{parts}</layers><edges>{''.join(self.edges)}</edges>"
 
-    def add(self, kind, inputs, outputs, name="", extra="", types=None, **attrs):
+    def add(self, kind, inputs, outputs, name="", extra="", types=None, opset=1, **attrs):
         at = len(self.layers)
         data = "".join(f' {k.replace("__", "-")}="{v}"' for k, v in attrs.items())
         data = f"<data{data}/>" if data else ""
@@ -38,7 +40,7 @@ class Net:
         ins = f"<input>{ports}</input>" if ports else ""
         outs = f"<output>{outs}</output>" if outs else ""
         self.layers.append(
-            f'<layer id="{at}" name="{name or kind + str(at)}" type="{kind}" version="opset1">'
+            f'<layer id="{at}" name="{name or kind + str(at)}" type="{kind}" version="opset{opset}">'
             f"{data}{ins}{outs}{extra}</layer>"
         )
         for i, (layer, port) in enumerate(inputs):
@@ -184,6 +186,206 @@ def make_loop(folder):
     n.write(folder, "loop")
 
 
+def rare_detection(n, image, small, put):
+    """Boxes and regions."""
+    size, scale = n.ints(4, 5), n.ints(64, 80)
+    # Ratios 1, 2, 1/2, 3, 1/3 with one size and one largest size: 6 boxes for each of 20 places.
+    put(
+        "PriorBox",
+        [size, scale],
+        [[2, 480]],
+        min_size="16.0",
+        max_size="32.0",
+        aspect_ratio="2.0,3.0",
+        flip="true",
+        scale_all_sizes="true",
+    )
+    put("PriorBoxClustered", [size, scale], [[2, 240]], width="8,16,24", height="8,16,24")
+    deltas, scores = n.weights([1, 240]), n.weights([1, 180])
+    priors = n.weights([1, 2, 240])
+    # 60 boxes of 3 classes
+    put(
+        "DetectionOutput",
+        [deltas, scores, priors],
+        [[1, 1, 20, 7]],
+        num_classes=3,
+        keep_top_k=20,
+        top_k=100,
+        normalized="true",
+    )
+    put(
+        "DetectionOutput",
+        [deltas, scores, priors],
+        [[1, 1, 180, 7]],
+        opset=8,
+        keep_top_k=-1,
+        top_k=-1,
+        normalized="true",
+    )
+    put(
+        "Proposal",
+        [n.weights([2, 6, 4, 5]), n.weights([2, 12, 4, 5]), n.weights([3])],
+        [[60, 5], [60]],
+        opset=4,
+        post_nms_topn=30,
+    )
+    rois = n.weights([7, 5])
+    put("ROIPooling", [small, rois], [[7, 8, 3, 2]], pooled_h=3, pooled_w=2, method="max")
+    put(
+        "PSROIPooling",
+        [small, rois],
+        [[7, 2, 2, 2]],
+        output_dim=2,
+        group_size=2,
+        mode="average",
+    )
+    boxes, which = n.weights([7, 4]), n.const([7], [0] * 7, "q", "i64")
+    for mode in ("asymmetric", "half_pixel", "half_pixel_for_nn"):
+        put(
+            "ROIAlign",
+            [small, boxes, which],
+            [[7, 8, 3, 2]],
+            opset=9,
+            pooled_h=3,
+            pooled_w=2,
+            sampling_ratio=2,
+            spatial_scale=0.5,
+            mode="avg",
+            aligned_mode=mode,
+        )
+    put("RegionYolo", [image], [[1, 768]], axis=1, end_axis=3, do_softmax="true", classes=7)
+    put(
+        "RegionYolo",
+        [small],
+        [[1, 16, 4, 5]],
+        classes=3,
+        coords=4,
+        num=3,
+        mask="0,1",
+        do_softmax="false",
+    )
+    put("ReorgYolo", [image], [[1, 12, 8, 8]], stride=2)
+    put(
+        "ExperimentalDetectronPriorGridGenerator",
+        [n.weights([3, 4]), small, image],
+        [[60, 4]],
+        opset=6,
+        flatten="true",
+        h=0,
+        w=0,
+    )
+    put(
+        "ExperimentalDetectronROIFeatureExtractor",
+        [boxes, small],
+        [[7, 8, 6, 6], [7, 4]],
+        opset=6,
+        output_size=6,
+        sampling_ratio=2,
+    )
+    put(
+        "ExperimentalDetectronDetectionOutput",
+        [boxes, n.weights([7, 12]), n.weights([7, 3]), n.weights([1, 3])],
+        [[9, 4], [9], [9]],
+        types={1: "I32"},
+        opset=6,
+        max_detections_per_image=9,
+    )
+    put(
+        "ExperimentalDetectronGenerateProposalsSingleImage",
+        [n.weights([3]), n.weights([60, 4]), n.weights([12, 4, 5]), n.weights([3, 4, 5])],
+        [[11, 4], [11]],
+        opset=6,
+        post_nms_count=11,
+    )
+    put("ExperimentalDetectronTopKROIs", [boxes, n.weights([7])], [[5, 4]], opset=6, max_rois=5)
+    one, most = n.weights([2, 10, 4]), n.scalar(4)
+    each = n.weights([2, 3, 10])
+    put("NonMaxSuppression", [one, each, most], [[24, 3]], types={0: "I64"}, opset=4)
+
+
+def rare_other(n, image, small, put):
+    """Sequences, embeddings, blocks, transforms, sizes."""
+    table, picks = n.weights([10, 6]), n.const([5], range(5), "q", "i64")
+    put("EmbeddingBagOffsetsSum", [table, picks, n.ints(0, 2)], [[2, 6]], opset=3)
+    put("EmbeddingBagPackedSum", [table, n.const([2, 3], range(6), "q", "i64")], [[2, 6]], opset=3)
+    put(
+        "EmbeddingSegmentsSum",
+        [table, picks, n.ints(0, 0, 1, 1, 2), n.scalar(4)],
+        [[4, 6]],
+        opset=3,
+    )
+    put("CTCGreedyDecoder", [n.weights([9, 2, 4]), n.weights([9, 2])], [[2, 9, 1, 1]])
+    put(
+        "CTCGreedyDecoderSeqLen",
+        [n.weights([2, 9, 4]), n.ints(9, 9)],
+        [[2, 9], [2]],
+        types={0: "I32", 1: "I32"},
+        opset=6,
+        classes_index_type="i32",
+        sequence_length_type="i32",
+    )
+    put(
+        "SpaceToBatch",
+        [image, n.ints(1, 1, 2, 4), n.ints(0, 0, 0, 1), n.ints(0, 0, 2, 3)],
+        [[8, 3, 9, 5]],
+        opset=2,
+    )
+    put(
+        "BatchToSpace",
+        [n.weights([8, 3, 9, 5]), n.ints(1, 1, 2, 4), n.ints(0, 0, 0, 1), n.ints(0, 0, 2, 3)],
+        [[1, 3, 16, 16]],
+        opset=2,
+    )
+    put(
+        "ExtractImagePatches",
+        [image],
+        [[1, 27, 3, 3]],
+        opset=3,
+        sizes="3,3",
+        strides="5,5",
+        rates="1,1",
+        auto_pad="valid",
+    )
+    put("Bucketize", [small, n.weights([3])], [[1, 8, 4, 5]], types={0: "I64"}, opset=3)
+    put("GatherTree", [n.weights([3, 2, 4])] * 2 + [n.weights([2]), n.weights([])], [[3, 2, 4]])
+    put("GRN", [small], [[1, 8, 4, 5]], bias=1e-6)
+    put("Roll", [small, n.ints(1), n.ints(2)], [[1, 8, 4, 5]], opset=7)
+    put("DFT", [n.weights([4, 8, 2]), n.ints(0, 1), n.ints(4, 16)], [[4, 16, 2]], opset=7)
+    put("RDFT", [n.weights([4, 8]), n.ints(1)], [[4, 5, 2]], opset=9)
+    put("IRDFT", [n.weights([4, 5, 2]), n.ints(1)], [[4, 8]], opset=9)
+    put("Eye", [n.scalar(3), n.scalar(4), n.scalar(0)], [[3, 4]], opset=9, output_type="f32")
+    put(
+        "RandomUniform",
+        [n.ints(2, 3), n.weights([1]), n.weights([1])],
+        [[2, 3]],
+        opset=8,
+        output_type="f32",
+    )
+    put("GridSample", [image, n.weights([1, 5, 6, 2])], [[1, 3, 5, 6]], opset=9, mode="bilinear")
+    put("IsFinite", [small], [[1, 8, 4, 5]], types={0: "BOOL"}, opset=10)
+    put("Inverse", [n.weights([2, 3, 3])], [[2, 3, 3]], opset=14)
+    put("Col2Im", [n.weights([1, 12, 9]), n.ints(4, 4), n.ints(2, 2)], [[1, 3, 4, 4]], opset=15)
+    q, k = n.weights([1, 2, 5, 4]), n.weights([1, 2, 6, 4])
+    put("ScaledDotProductAttention", [q, k, k], [[1, 2, 5, 4]], opset=13, causal="true")
+    put("AdaptiveAvgPool", [image, n.ints(5, 3)], [[1, 3, 5, 3]], opset=8)
+    put("NV12toRGB", [n.weights([1, 12, 8, 1])], [[1, 8, 8, 3]], opset=8)
+
+
+def make_rare(folder):
+    n = Net("rare", 11)
+
+    def put(kind, inputs, outputs, **more):
+        made = n.add(kind, inputs, outputs, **more)
+        for port in [made] if isinstance(made, tuple) else made:
+            n.add("Result", [port], [])
+
+    image = n.add("Parameter", [], [[1, 3, 16, 16]], "image", shape="1,3,16,16", element_type="f32")
+    small = n.add("Parameter", [], [[1, 8, 4, 5]], "map", shape="1,8,4,5", element_type="f32")
+    rare_detection(n, image, small, put)
+    rare_other(n, image, small, put)
+    n.write(folder, "rare")
+
+
 def make_old(folder):
     weights = [(i % 5) / 8 for i in range(2 * 3 * 9 + 2 + 5 * 32 + 5)]
     with open(f"{folder}/old.bin", "wb") as f:
@@ -220,7 +422,7 @@ def make_old(folder):
             [1, 2, 4, 4],
             [1, 5],
         )
-        + layer(4, "region", "RegionYolo", '<data num="5"/>', "", [1, 5], [1, 5])
+        + layer(4, "region", "SimplerNMS", '<data num="5"/>', "", [1, 5], [1, 5])
         + "</layers><edges>"
         + "".join(
             f'<edge from-layer="{i}" from-port="1" to-layer="{i + 1}" to-port="0"/>'
@@ -233,5 +435,5 @@ def make_old(folder):
 
 
 if __name__ == "__main__":
-    for make in (make_net, make_loop, make_old):
+    for make in (make_net, make_loop, make_rare, make_old):
         make(sys.argv[1])

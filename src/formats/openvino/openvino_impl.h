@@ -152,6 +152,7 @@ extern ov_map_fn ov_reshape, ov_squeeze, ov_unsqueeze, ov_transpose, ov_concat, 
     ov_pad, ov_tile, ov_broadcast, ov_shape_of, ov_range, ov_one_hot, ov_topk, ov_blocks,
     ov_shuffle, ov_scatter, ov_scatter_elements, ov_cumsum, ov_nonzero, ov_reduce,
     ov_reverse_sequence, ov_einsum, ov_read_value, ov_assign;
+extern ov_map_fn ov_own, ov_roi_align, ov_grid_sample, ov_unique, ov_promote;
 extern ov_map_fn ov_loop, ov_iterator, ov_if;
 extern ov_map_fn ov_old_conv, ov_old_deconv, ov_old_dense, ov_old_pool, ov_old_eltwise,
     ov_old_permute, ov_old_relu, ov_old_power, ov_old_scale, ov_old_norm, ov_old_reshape,

@@ -166,7 +166,7 @@ bool ov_avg_pool(ov_op *o)
 }
 
 /* One output is a global pooling; a whole number of inputs for each output is a pooling of that window. */
-bool ov_adaptive_pool(ov_op *o)
+static bool whole_windows(ov_op *o)
 {
     const ov_port *x = ov_in(o, 0), *y = ov_out(o, 0);
     bool max = str_is(o->layer->type, "AdaptiveMaxPool"), all = true, whole = true;
@@ -188,6 +188,12 @@ bool ov_adaptive_pool(ov_op *o)
                                   max ? 2 : 1) != IR_NONE;
 }
 
+/* Windows of several sizes have no equal in ONNX. */
+bool ov_adaptive_pool(ov_op *o)
+{
+    return whole_windows(o) || ov_own(o);
+}
+
 /* ---- matrix products ---- */
 
 bool ov_matmul(ov_op *o)
@@ -202,8 +208,8 @@ bool ov_matmul(ov_op *o)
     return layer_node_of(&o->l, NULL, "MatMul", o->l.in, 2, NULL, 1) != IR_NONE;
 }
 
-/* softmax(q k' scale + mask) v; in: q, k, v, mask, scale. */
-bool ov_attention(ov_op *o)
+/* softmax(q k' scale + mask) v; in: q, k, v, mask, scale. With a causal mask or a bool one it keeps its name. */
+static bool plain_attention(ov_op *o)
 {
     const ov_port *q = ov_in(o, 0);
     int64_t size = q && q->rank > 0 ? q->dims[q->rank - 1] : -1;
@@ -224,6 +230,11 @@ bool ov_attention(ov_op *o)
     }
     ir_id in[] = {layer_step(&o->l, "Softmax", &scores, 1, axis), o->l.in[2]};
     return layer_node_of(&o->l, NULL, "MatMul", in, 2, NULL, 1) != IR_NONE;
+}
+
+bool ov_attention(ov_op *o)
+{
+    return plain_attention(o) || ov_own(o);
 }
 
 /* States and gates of the rows of "openvino". */

@@ -344,10 +344,22 @@ static bool any_mask(const int64_t *mask)
     return false;
 }
 
+/* One element at a place that is not known here. */
+static bool computed_element(ov_op *o)
+{
+    ir_attr_spec axis[] = {IR_SPEC_INT("axis", 0), LAYER_END};
+    int64_t zero = 0;
+    ir_id taken = layer_step(&o->l, "Gather", o->l.in, 2, axis);
+    ir_id in[] = {taken, layer_ints(&o->l, "axes", &zero, 1)};
+    return made(layer_node_of(&o->l, NULL, "Squeeze", in, 2, NULL, 1));
+}
+
 /* Bounds that the graph computes: as they are, where no mask changes them. */
 static bool computed_slice(ov_op *o, const slice_masks *m, int n)
 {
     int64_t axes[IR_MAX_RANK];
+    if (n == 1 && m->shrunk[0])
+        return computed_element(o);
     if (any_mask(m->begin) || any_mask(m->end) || any_mask(m->added) || any_mask(m->shrunk) ||
         any_mask(m->ellipsis) || n <= 0 || n > IR_MAX_RANK)
         return false;
@@ -358,18 +370,30 @@ static bool computed_slice(ov_op *o, const slice_masks *m, int n)
     return made(layer_node_of(&o->l, NULL, "Slice", in, in[4] == IR_NONE ? 4 : 5, NULL, 1));
 }
 
-/* By the sizes of the ports alone, where the constants that it is computed from are absent. */
-static bool sized_slice(ov_op *o)
+/* Sizes of a shape, whose places matter: an operator behind it may ask for them. */
+static bool holds_sizes(const ov_op *o)
+{
+    return ov_in(o, 0) && ov_in(o, 0)->rank == 1 && ir_is_integer(ov_in_dtype(o, 0));
+}
+
+/* By the sizes of the ports alone, where the constants that it is computed from are absent. An end that is masked is that
+ * of x, and else it begins where x does; m NULL: no mask says so. */
+static bool sized_slice(ov_op *o, const slice_masks *m)
 {
     layer_slicing *s = ARENA_NEW(o->r->f.scratch, layer_slicing);
     const ov_port *x = ov_in(o, 0), *y = ov_out(o, 0);
     if (!s || !ov_static(x) || !ov_static(y) || x->rank != y->rank)
         return false;
     for (int d = 0; d < y->rank; d++) {
+        bool last = m && m->end[d] && !m->begin[d], first = m && m->begin[d];
+        int64_t from = last ? x->dims[d] - y->dims[d] : 0;
         if (y->dims[d] > x->dims[d])
             return false;
-        if (x->dims[d] != y->dims[d])
-            layer_slice_axis(s, d, 0, y->dims[d], 1);
+        if (x->dims[d] == y->dims[d])
+            continue;
+        if (!last && !first && holds_sizes(o))
+            return false;
+        layer_slice_axis(s, d, from, from + y->dims[d], 1);
     }
     ov_guessed(o);
     return layer_slice(&o->l, o->l.in[0], s);
@@ -396,8 +420,10 @@ bool ov_strided_slice(ov_op *o)
         return false;
     if (b->known)
         return walk_slice(o, m, b);
-    if (!o->r->bin && sized_slice(o))
+    if (!o->r->bin && sized_slice(o, m))
         return true;
+    if (!o->r->bin && holds_sizes(o) && ov_in(o, 0)->dims[0] > 1)
+        return computed_slice(o, m, b->n);
     if (!ov_constant(o, 1) || !ov_constant(o, 2) || !ov_static(ov_out(o, 0)))
         return computed_slice(o, m, b->n);
     ov_guessed(o);
@@ -413,7 +439,7 @@ bool ov_slice(ov_op *o)
     for (uint32_t i = 1; i < o->l.n_in; i++)
         absent |= ov_constant(o, i) && ov_const_ints(o, i, axes) < 0;
     if (absent)
-        return sized_slice(o);
+        return sized_slice(o, NULL);
     int n = list && list->rank == 1 && list->dims[0] > 0 && list->dims[0] <= IR_MAX_RANK
                 ? (int)list->dims[0]
                 : 0;

@@ -3,6 +3,11 @@ cp "$CASES"/../../data/openvino/* .
 "$ASSAY" net.xml --batch 4 --top 0 | grep MACs
 "$ASSAY" loop.xml --top 0 | grep -E "Exact|MACs"
 "$ASSAY" old.xml --top 0 | sed -n 3,8p
+# Sizes of the ports are the truth, with the constants and without.
+"$ASSAY" graph rare.xml --json | grep -c -e declared-shape -e unknown-operator || true
+"$ASSAY" rare.xml --top 0 | grep -E "Operators|MACs"
+mv rare.bin rare.away
+"$ASSAY" graph rare.xml --json | grep -c -e declared-shape -e unknown-operator || true
 "$ASSAY" export net.xml -o net.onnx -q && "$ASSAY" net.onnx --top 0 | grep -E "Exact|Parameters|MACs"
 mv net.bin away.bin
 "$ASSAY" net.xml --top 0 | grep -E "Exact|bin|MACs"

@@ -18,6 +18,7 @@
 #define NET  "tests/data/openvino/net.xml"
 #define LOOP "tests/data/openvino/loop.xml"
 #define OLD  "tests/data/openvino/old.xml"
+#define RARE "tests/data/openvino/rare.xml"
 
 static void layers_have_the_names_of_the_source(void **state)
 {
@@ -104,9 +105,25 @@ static void old_versions_have_their_weights_in_layers(void **state)
     assert_int_equal(m->ir_version, 7);
     assert_int_equal(m->stored.elements, 54 + 2 + 160 + 5);
     assert_int_equal(foreign_node_of(m, "Conv", 0)->n_inputs, 3);
-    const ir_node *unknown = foreign_node_of(m, "RegionYolo", 0);
+    const ir_node *unknown = foreign_node_of(m, "SimplerNMS", 0);
     static const int64_t dims[] = {1, 5};
     assert_true(foreign_declares(ir_value_at(m, unknown->outputs[0]), 2, dims));
+    ir_model_free(m);
+}
+
+static void rare_operators_keep_their_attributes(void **state)
+{
+    (void)state;
+    ir_model *m = foreign_model(RARE);
+    const ir_node *prior = foreign_node_of(m, "PriorBox", 0);
+    const ir_node *output = foreign_node_of(m, "DetectionOutput", 1);
+    assert_true(str_is(prior->domain, "openvino"));
+    assert_true(ir_attr_find(prior, "aspect_ratio")->v.floats[1] == 3);
+    assert_int_equal(ir_attr_int(prior, "flip", 0), 1);
+    assert_int_equal(ir_attr_int(output, "opset", 0), 8);
+    assert_int_equal(ir_attr_int(output, "keep_top_k", 0), -1);
+    assert_int_equal(ir_attr_int(foreign_node_of(m, "RoiAlign", 1), "output_width", 0), 2);
+    assert_true(foreign_node_of(m, "ROIAlign", 0) != NULL); /* with a mode that ONNX lacks */
     ir_model_free(m);
 }
 
@@ -185,6 +202,7 @@ int run_test_openvino(void)
         cmocka_unit_test(ports_tell_what_an_absent_bin_does_not),
         cmocka_unit_test(an_iterator_is_a_loop_over_its_axis),
         cmocka_unit_test(old_versions_have_their_weights_in_layers),
+        cmocka_unit_test(rare_operators_keep_their_attributes),
         cmocka_unit_test(xml_is_strict),
         cmocka_unit_test(survives_damage),
         cmocka_unit_test(reads_the_graph_only),
