@@ -40,7 +40,8 @@ class Net:
         ins = f"<input>{ports}</input>" if ports else ""
         outs = f"<output>{outs}</output>" if outs else ""
         self.layers.append(
-            f'<layer id="{at}" name="{name or kind + str(at)}" type="{kind}" version="opset{opset}">'
+            f'<layer id="{at}" name="{name or kind + str(at)}" type="{kind}"'
+            f' version="opset{opset}">'
             f"{data}{ins}{outs}{extra}</layer>"
         )
         for i, (layer, port) in enumerate(inputs):
