@@ -15,13 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/options.h"
 #include "base/rng.h"
 #include "engine/null.h"
 #include "jobs/measure.h"
 #include "measure/gate.h"
 #include "measure/interleave.h"
 #include "measure/judge.h"
+#include "options/rows.h"
 
 enum { RUNS = 50 };
 #define MS 1e6
@@ -244,7 +244,7 @@ typedef struct subject {
 static bool make_ready(subject *s, const char *name, engine *e, measure_request *q)
 {
     assay_error err = {0};
-    s->o = api_default_options();
+    s->o = options_default();
     s->o.engine.threads = 1;
     if (assay_model_open(name, &s->model, &err) != ASSAY_OK ||
         job_runnable_make(s->model, &s->o, 0, &s->x, &err) != ASSAY_OK ||

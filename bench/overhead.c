@@ -11,9 +11,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "api/options.h"
 #include "jobs/measure.h"
 #include "measure/stats.h"
+#include "options/rows.h"
 
 enum { PAIRS = 150, PAIRS_MAX = 2000 };
 
@@ -110,7 +110,7 @@ static int try_model(const char *name, engine *e, uint32_t pairs)
 {
     assay_model *m = NULL;
     job_runnable x = {0};
-    assay_options o = api_default_options();
+    assay_options o = options_default();
     assay_error err = {0};
     engine_session *s = NULL;
     engine_job *job = NULL;

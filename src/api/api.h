@@ -4,8 +4,8 @@
 
 #include <assay/assay.h>
 
-#include "api/options.h"
 #include "jobs/job.h"
+#include "options/rows.h"
 #include "report/report.h"
 
 /* How every public function begins: what went wrong before is no concern of its result. */

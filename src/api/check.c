@@ -141,7 +141,7 @@ assay_status assay_check(const assay_result *of, const assay_result *baseline,
                          const char *baseline_name, const assay_options *options,
                          assay_result **out, assay_error *err)
 {
-    const assay_options none = api_default_options();
+    const assay_options none = options_default();
     const assay_options *o = options ? options : &none;
     assay_error own;
     err = err ? err : &own;

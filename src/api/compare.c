@@ -10,7 +10,7 @@
 assay_status assay_compare(const assay_result *const *profiles, size_t n,
                            const assay_options *options, assay_result **out, assay_error *err)
 {
-    const assay_options none = api_default_options();
+    const assay_options none = options_default();
     const check_options *check = &(options ? options : &none)->check;
     double tolerance = check->tolerance / 100;
     api_begin(err);
@@ -54,7 +54,8 @@ assay_status assay_compare_measure(assay_result *of, assay_model *const *models,
     if (!of->comparison)
         return err_fail(err, ASSAY_ERR_USAGE, "only a comparison of models can be measured, not %s",
                         of->kind->what);
-    assay_status s = job_race(of->comparison, models, n, api_options(options, &none), hooks, err);
+    assay_status s = job_race(of->comparison, models, n, options_or_default(options, &none), hooks,
+                              err);
     for (uint32_t i = 0; i < of->comparison->c.n_models; i++)
         profile_settle(of->comparison->own[i]);
     bool whole = result_conclude(of->kind, of->data, of->arena);

@@ -2,8 +2,8 @@
 #include "jobs/fleet.h"
 
 #include "api/history.h"
-#include "api/options.h"
 #include "api/result.h"
+#include "options/rows.h"
 
 #define FLEET_BYTES ((size_t)512 << 20)
 enum { MACHINE_RECORDS = 2000 };
@@ -29,7 +29,7 @@ static assay_status take_changes(const assay_fleet_request *q, fleet_change_ques
     const int by = option_choice("model|machine|version", str_of(q->by ? q->by : "model"));
     out->metric = metric_find(str_of(q->metric ? q->metric : "p50"));
     if (!out->metric)
-        return api_no_such_metric(str_of(q->metric), err);
+        return option_no_such_metric(str_of(q->metric), err);
     if (by < 0)
         return err_fail(err, ASSAY_ERR_USAGE,
                         "changes are grouped by model, machine or version, not '%s'", q->by);

@@ -9,5 +9,5 @@ assay_status assay_fuse(assay_model *model, const assay_options *options, assay_
                         assay_error *err)
 {
     assay_options none;
-    return api_settle(job_fuse(model, api_options(options, &none), out, err), out, err);
+    return api_settle(job_fuse(model, options_or_default(options, &none), out, err), out, err);
 }

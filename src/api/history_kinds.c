@@ -32,7 +32,7 @@ static assay_status make_document(const assay_result *of, const assay_record_opt
                                   assay_error *err)
 {
     assay_options none;
-    TRY(put_document(of, api_options(o->options, &none), out, err));
+    TRY(put_document(of, options_or_default(o->options, &none), out, err));
     return out->failed ? err_no_memory(err) : ASSAY_OK;
 }
 

@@ -28,7 +28,7 @@ assay_status assay_load(const char *url, const assay_options *options, const ass
     api_begin(err);
     *out = NULL;
     TRY(api_check_size(hooks, err));
-    o = *api_options(options, &none);
+    o = *options_or_default(options, &none);
     o.load.connections = assay_options_get(options, "concurrency") ? o.measure.concurrency : 0;
     assay_result *r = handle_new(&load_kind, LOAD_BYTES);
     assay_status s = r ? job_load(url, &o, hooks, r->arena, r->data, &done, err)

@@ -20,8 +20,8 @@ assay_status assay_machine_measure(const assay_options *options, const assay_hoo
     *out = NULL;
     TRY(api_check_size(hooks, err));
     assay_result *r = handle_new(&machine_kind, MACHINE_ARENA);
-    assay_status s = r ? job_machine_measure(api_options(options, &none), hooks, r->arena, r->data,
-                                             err)
+    assay_status s = r ? job_machine_measure(options_or_default(options, &none), hooks, r->arena,
+                                             r->data, err)
                        : err_no_memory(err);
     return api_hand_result(s, r, out, err);
 }

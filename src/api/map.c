@@ -86,5 +86,5 @@ assay_status assay_map(assay_model *model, const assay_options *options, assay_r
                        assay_error *err)
 {
     assay_options none;
-    return api_settle(job_map(model, api_options(options, &none), out, err), out, err);
+    return api_settle(job_map(model, options_or_default(options, &none), out, err), out, err);
 }

@@ -43,7 +43,7 @@ assay_status assay_analyze(assay_model *model, const assay_options *options, ass
                            assay_error *err)
 {
     assay_options none;
-    return api_settle(job_analyze(model, api_options(options, &none), out, err), out, err);
+    return api_settle(job_analyze(model, options_or_default(options, &none), out, err), out, err);
 }
 
 /* ---- measuring ---- */
@@ -116,7 +116,7 @@ assay_status assay_measure(assay_model *model, const assay_options *options, uns
         return err_fail(err, ASSAY_ERR_USAGE, "measuring needs a result of one model, not %s",
                         of->kind->what);
     TRY(check_engine_options(model, options, what, err));
-    assay_options own = *api_options(options, &none);
+    assay_options own = *options_or_default(options, &none);
     own.measure.runs_given = assay_options_get(options, "num-runs") != NULL;
     own.measure.warmup_given = assay_options_get(options, "warmup-runs") != NULL;
     of->text = (str){0};
@@ -131,7 +131,7 @@ assay_status assay_engine_find(const assay_options *options, assay_engine_info *
     engine *e = NULL;
     api_begin(err);
     TRY(api_check_size(out, err));
-    TRY(job_engine_open(api_options(options, &none), &e, err));
+    TRY(job_engine_open(options_or_default(options, &none), &e, err));
     const engine_info *info = engine_about(e);
     snprintf(x.name, sizeof x.name, "%s", info->name);
     snprintf(x.title, sizeof x.title, "%s", info->title);
@@ -150,7 +150,7 @@ assay_status assay_export(assay_model *model, const char *path, const assay_opti
     onnx_written got = {0};
     api_begin(err);
     TRY(api_check_size(out, err));
-    assay_status s = job_export(model, path, api_options(options, &none), &got, err);
+    assay_status s = job_export(model, path, options_or_default(options, &none), &got, err);
     if (!out || s != ASSAY_OK)
         return s;
     assay_export_info info = {.model_bytes = got.model_bytes,

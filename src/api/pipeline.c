@@ -59,7 +59,7 @@ static assay_status judge_strict(const assay_options *o, const job_pipeline *p, 
 assay_status assay_pipeline(const char *model, const assay_options *options, assay_result **out,
                             assay_error *err)
 {
-    const assay_options none = api_default_options();
+    const assay_options none = options_default();
     const assay_options *o = options ? options : &none;
     api_begin(err);
     *out = NULL;
@@ -87,8 +87,8 @@ assay_status assay_pipeline_measure(assay_result *pipeline, const assay_options 
     if (!pipeline->pipeline)
         return err_fail(err, ASSAY_ERR_USAGE, "only an analysed pipeline can be measured, not %s",
                         pipeline->kind->what);
-    assay_status s = job_pipeline_measure(pipeline->pipeline, api_options(options, &none), hooks,
-                                          err);
+    assay_status s = job_pipeline_measure(pipeline->pipeline, options_or_default(options, &none),
+                                          hooks, err);
     bool whole = result_conclude(pipeline->kind, pipeline->data, pipeline->arena);
     return s == ASSAY_OK && !whole ? err_no_memory(err) : s;
 }

@@ -166,7 +166,7 @@ assay_status assay_analyze_confined(const assay_confined *what, const assay_opti
                                     assay_text *texts, size_t n_texts, assay_error *err)
 {
     assay_options none;
-    confined_work w = {.options = api_options(options, &none), .texts = texts, .n = n_texts};
+    confined_work w = {.options = options_or_default(options, &none), .texts = texts, .n = n_texts};
     api_begin(err);
     TRY(TAKE(what, w.what, err));
     for (size_t i = 0; i < n_texts; i++) {

@@ -23,7 +23,7 @@ assay_status assay_scale(assay_model *model, const assay_options *options, assay
                          assay_error *err)
 {
     assay_options none;
-    const assay_options *o = api_options(options, &none);
+    const assay_options *o = options_or_default(options, &none);
     api_begin(err);
     *out = NULL;
     if (!o->scaling.ranges.n)

@@ -48,10 +48,10 @@ static assay_status keep_settings(const assay_options *o, arena *a, sweep_reques
 static assay_status fill_plan(const assay_sweep_request *given, assay_result *r, assay_error *err)
 {
     assay_options none;
-    const assay_options plain = api_default_options();
+    const assay_options plain = options_default();
     sweep_request q = {.models = given->models,
                        .n_models = given->n_models,
-                       .options = api_options(given->options, &none),
+                       .options = options_or_default(given->options, &none),
                        .plain = &plain};
     TRY(keep_settings(q.options, r->arena, &q, err));
     return sweep_plan_make(&q, r->arena, r->data, err);

@@ -59,7 +59,7 @@ static assay_status make_trend(assay_store *db, const assay_trend_request *r, as
                         .n_alerts = (uint32_t)r->n_alerts,
                         .why = why_text};
     if (r->metric && !q.metric)
-        return api_no_such_metric(str_of(r->metric), err);
+        return option_no_such_metric(str_of(r->metric), err);
     if (!r->model || !*r->model)
         return err_fail(err, ASSAY_ERR_USAGE, "no model. Name the model of the trend.");
     TRY(api_record_filter(db, &given, &q.filter, err));

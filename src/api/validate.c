@@ -16,6 +16,6 @@ assay_status assay_validate(const char *const *models, size_t n_models,
     TRY_MEMORY(r, err);
     validation *v = r->data;
     v->arena = r->arena;
-    return api_hand_result(job_validate(models, n_models, api_options(options, &none), v, err), r,
-                           out, err);
+    return api_hand_result(
+        job_validate(models, n_models, options_or_default(options, &none), v, err), r, out, err);
 }

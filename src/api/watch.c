@@ -99,7 +99,7 @@ static assay_status follow(const char *const *argv, int64_t pid, const assay_opt
 assay_status assay_watch(const char *const *argv, int64_t pid, const assay_options *options,
                          const assay_watch_hooks *hooks, assay_result **out, assay_error *err)
 {
-    const assay_options none = api_default_options();
+    const assay_options none = options_default();
     api_begin(err);
     *out = NULL;
     TRY(api_check_size(hooks, err));

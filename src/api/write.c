@@ -165,7 +165,7 @@ assay_status assay_result_write(const assay_result *of, const char *format,
                                 assay_error *err)
 {
     assay_options none;
-    const assay_options *o = api_options(options, &none);
+    const assay_options *o = options_or_default(options, &none);
     const writing w = {of, str_of(format), o, api_screen(o)};
     sbuf out = {0};
     api_begin(err);
@@ -195,7 +195,7 @@ assay_status assay_results_write(const assay_result *const *results, size_t n_re
                                  size_t *n, assay_error *err)
 {
     assay_options none;
-    const assay_options *o = api_options(options, &none);
+    const assay_options *o = options_or_default(options, &none);
     writing w = {NULL, str_of(format), o, api_screen(o)};
     sbuf out = {0};
     api_begin(err);

@@ -11,7 +11,7 @@
 
 #include "base/limits.h"
 #include "formats/model.h"
-#include "jobs/options.h"
+#include "options/options.h"
 #include "profile/handle.h"
 
 /* Together below 1 GB, whatever the file holds. */

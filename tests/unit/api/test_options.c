@@ -86,7 +86,7 @@ static void test_given(void **state)
 static void test_defaults(void **state)
 {
     (void)state;
-    const assay_options none = api_default_options();
+    const assay_options none = options_default();
     assay_options *o = assay_options_new();
     assay_option_info info = {.size = sizeof info};
     size_t defaults = 0;

@@ -10,13 +10,13 @@
 
 #include <cmocka.h>
 
-#include "api/options.h"
 #include "base/file.h"
 #include "formats/onnx_fill.h"
 #include "formats/onnx_write.h"
 #include "ir/verify.h"
 #include "jobs/job.h"
 #include "jobs/precision.h"
+#include "options/rows.h"
 #include "rewrite/convert.h"
 #include "rewrite/half.h"
 #include "rewrite/lower.h"
@@ -99,7 +99,7 @@ static totals totals_of(const ir_model *m)
 
 static job_precision asked(const char *name, engine *e)
 {
-    const assay_options none = api_default_options();
+    const assay_options none = options_default();
     return (job_precision){.row = precision_find(str_of(name)),
                            .engine = e,
                            .engine_config = &runs_config,

@@ -16,11 +16,11 @@
 
 #include <cmocka.h>
 
-#include "api/options.h"
 #include "ir/build.h"
 #include "ir/verify.h"
 #include "jobs/job.h"
 #include "jobs/precision.h"
+#include "options/rows.h"
 #include "support/runs.h"
 
 #define FOLDER "tests/models"
@@ -177,7 +177,7 @@ static void compare(engine *e, const char *name, size_t p, ir_model *m, run_outp
 static void one_precision(engine *e, const char *name, size_t p, assay_model *model,
                           run_output whole)
 {
-    const assay_options none = api_default_options();
+    const assay_options none = options_default();
     const job_precision q = {.row = precision_find(str_of(precisions[p].name)),
                              .engine = e,
                              .engine_config = &runs_config,
@@ -204,7 +204,7 @@ static void one_precision(engine *e, const char *name, size_t p, assay_model *mo
 
 static void one_model(engine *e, const char *name)
 {
-    const assay_options none = api_default_options();
+    const assay_options none = options_default();
     char path[512];
     assay_error err = {0};
     assay_model *model;

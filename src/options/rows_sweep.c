@@ -1,5 +1,5 @@
 /* Options of sweeps that no single measurement has. */
-#include "api/api.h"
+#include "options/rows.h"
 
 static const option_row rows[] = {
     {OPTION("sweep-name", WORD, sweep.name, "sweep"), .value = "NAME",

@@ -1,5 +1,5 @@
 /* Options of written models, and those that only callers of the library set. */
-#include "api/api.h"
+#include "options/rows.h"
 
 static const option_row rows[] = {
     {OPTION("opset", INT, export.opset, "export"), .value = "N", .min = 11, .max = 24,

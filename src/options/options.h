@@ -1,7 +1,7 @@
-/* Values of the options of a command, one struct per topic. api/options.h has the rows that describe, parse and check
+/* Values of the options of a command, one struct per topic. rows.h has the rows that describe, parse and check
  * them. */
-#ifndef JOBS_OPTIONS_H
-#define JOBS_OPTIONS_H
+#ifndef OPTIONS_OPTIONS_H
+#define OPTIONS_OPTIONS_H
 
 #include <assay/assay.h>
 

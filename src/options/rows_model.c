@@ -1,9 +1,8 @@
 /* Options of the model: which one it is, its sizes, its number type. */
-#include "api/api.h"
 #include "base/sbuf.h"
 #include "device/devices.h"
-#include "jobs/job.h"
 #include "ops/user_ops.h"
+#include "options/rows.h"
 #include "rewrite/precision.h"
 
 #define DIM_MAX ((int64_t)1 << 40)

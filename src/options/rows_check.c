@@ -1,9 +1,9 @@
 /* Options of checks: limits, metrics, tolerance; and of planning capacity. */
-#include "api/api.h"
 #include "base/sbuf.h"
 #include "base/text.h"
+#include "options/rows.h"
 
-assay_status api_no_such_metric(str name, assay_error *err)
+assay_status option_no_such_metric(str name, assay_error *err)
 {
     const char *names[64] = {0};
     uint32_t n = 0;
@@ -40,7 +40,7 @@ static assay_status parse_limit(const option_row *row, str value, verdict_limit 
     const metric_row *m = metric_find(name);
     double limit;
     if (!m)
-        return api_no_such_metric(name, err);
+        return option_no_such_metric(name, err);
     if (!metric_parse(m->unit, text, &limit))
         return option_refuse(row, value, err, "a limit such as %s:%s", m->name,
                              metric_example(m->unit));
@@ -94,7 +94,7 @@ static OPTION_SETTER(set_metrics)
         str name = str_cut(&rest, ',');
         const metric_row *m = metric_find(name), **slot;
         if (!m)
-            return api_no_such_metric(name, err);
+            return option_no_such_metric(name, err);
         slot = VEC_PUSH(o->arena, &o->check.metrics);
         TRY_MEMORY(slot, err);
         *slot = m;
@@ -113,7 +113,7 @@ static OPTION_SETTER(set_metric_tolerance)
         if (item.n && item.p[item.n - 1] == '%')
             item.n--;
         if (!m)
-            return api_no_such_metric(name, err);
+            return option_no_such_metric(name, err);
         if (!amount_number(item, &percent) || percent < 0 || percent > 1000)
             return option_refuse(row, value, err, "percentages from 0 to 1000 such as %s:1",
                                  m->name);

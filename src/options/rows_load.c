@@ -1,6 +1,6 @@
 /* Options of `load`: what is sent, how, and what is expected of the answers. */
-#include "api/api.h"
 #include "base/amount.h"
+#include "options/rows.h"
 
 enum { HEADERS_MOST = 64, RATES_MOST = 40 };
 

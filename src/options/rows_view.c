@@ -1,5 +1,6 @@
 /* Options of the views of a result. */
-#include "api/api.h"
+#include "options/rows.h"
+#include "report/report.h"
 
 static const option_row rows[] = {
     {OPTION("top", INT, view.top, "graph profile layers memory compare report map fuse history"),

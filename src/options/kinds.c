@@ -3,9 +3,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "api/api.h"
 #include "base/amount.h"
 #include "base/sbuf.h"
+#include "options/rows.h"
 
 enum { DIGITS_MAX = 18 };
 

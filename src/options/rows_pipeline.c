@@ -1,6 +1,6 @@
 /* Options of pipelines: images, language models, and both. */
-#include "api/api.h"
 #include "engine/generate.h"
+#include "options/rows.h"
 
 enum { SWEEPS_MOST = 64 };
 

@@ -1,7 +1,7 @@
 /* Options of static analysis: counting, the memory plan, hardware, fusion, scaling. */
-#include "api/api.h"
 #include "base/sbuf.h"
 #include "base/text.h"
+#include "options/rows.h"
 
 static OPTION_SETTER(set_question)
 {

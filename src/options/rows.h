@@ -1,16 +1,16 @@
 /* Options of the library: one row per option, rows by topic; their values are in one struct per
- * topic (jobs/options.h).
+ * topic (options.h).
  *
  * A row says everything about its option: what the user types, what kind of value follows, what completion
  * offers, which commands take it, and which field of which struct keeps it. Parsing, checking, defaults, help,
  * docs/cli.md, the man page and the completions come from the rows. A new option is a row and a field.
  */
-#ifndef API_OPTIONS_H
-#define API_OPTIONS_H
+#ifndef OPTIONS_ROWS_H
+#define OPTIONS_ROWS_H
 
 #include <assay/assay.h>
 
-#include "jobs/options.h"
+#include "options/options.h"
 
 typedef enum option_kind {
     OPTION_FLAG,  /* bool */
@@ -69,16 +69,26 @@ extern const option_topic options_model, options_analysis, options_memory, optio
     options_watch, options_check, options_capacity, options_diffusion, options_language,
     options_pipeline, options_load, options_export, options_sweep, options_view, options_caller;
 
+/* ---- the table (table.c) ---- */
+
+size_t options_count(void);
+/* NULL past the last; in the order of help. */
+const option_row *option_at(size_t index, const option_topic **topic);
+
 /* The caller's options, or `none` filled with the defaults when there are none. */
-const assay_options *api_options(const assay_options *given, assay_options *none);
+const assay_options *options_or_default(const assay_options *given, assay_options *none);
 /* As if nothing had been set: every row's `initial`. */
-assay_options api_default_options(void);
+assay_options options_default(void);
+/* ASSAY_ERR_USAGE: there is no such option, or its value is refused. */
+assay_status options_set(assay_options *o, const char *name, const char *value, assay_error *err);
+/* The value as it was given; NULL: it was not. */
+const char *options_given(const assay_options *o, const char *name);
 
 /* ASSAY_ERR_USAGE when an option of the topic was set, which has no effect on `what`. */
 assay_status option_refuse_topic(const assay_options *o, const option_topic *topic,
                                  const char *what, assay_error *err);
 
-/* ---- kinds and parts of values (option_kinds.c) ---- */
+/* ---- kinds and parts of values (kinds.c) ---- */
 
 /* Digits alone: what strtoll would forgive ("+3", " 3", "0x3") is refused. */
 bool option_whole_number(str s, int64_t max, int64_t *out);
@@ -94,7 +104,7 @@ assay_status option_refuse(const option_row *row, str value, assay_error *err, c
 assay_status option_set_value(assay_options *o, const option_row *row, const char *value,
                               assay_error *err);
 
-/* ASSAY_ERR_USAGE with the nearest and all names (check.c). */
-assay_status api_no_such_metric(str name, assay_error *err);
+/* ASSAY_ERR_USAGE with the nearest and all names (rows_check.c). */
+assay_status option_no_such_metric(str name, assay_error *err);
 
 #endif

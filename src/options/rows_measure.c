@@ -1,8 +1,8 @@
 /* Options of measuring: what is run, how often, on which engine; and of watching a process. */
 #include <assay/measure.h>
 
-#include "api/api.h"
 #include "base/amount.h"
+#include "options/rows.h"
 #include "rewrite/precision.h"
 
 #define BATCH_MAX ((int64_t)1 << 30)
