@@ -38,7 +38,7 @@ static assay_status to_opset(const assay_model *m, ir_model *ir, const assay_opt
     const precision_row *p = target_of(o);
     if (o->export.opset)
         return m->row ? rewrite_lower(ir, (int)o->export.opset, err)
-                      : job_to_opset(ir, (int)o->export.opset, err);
+                      : convert_to_opset(ir, (int)o->export.opset, err);
     if (!m->row)
         return ASSAY_OK;
     return rewrite_lower(ir, p && p->opset > LOWER_DEFAULT ? p->opset : LOWER_DEFAULT, err);
@@ -73,7 +73,7 @@ static assay_status write_model(const assay_model *m, ir_model *ir, const char *
                                     .cancelled = cancelled,
                                     .ctx = &o};
     uint64_t n_random = 0;
-    TRY(job_to_onnx(ir, NULL, err));
+    TRY(convert_to_onnx(ir, NULL, err));
     TRY(to_opset(m, ir, o, err));
     TRY(to_precision(ir, o, &n_random, err));
     TRY(onnx_write_file(ir, path, &opt, got, err));

@@ -155,7 +155,7 @@ static assay_status make_onnx(assay_model *m, job_runnable *x, assay_error *err)
     if (!x->sized.own)
         TRY(job_model_again(m, &x->sized.own, err));
     x->ir = x->sized.own;
-    return job_to_onnx(x->sized.own, &x->sized.shapes, err);
+    return convert_to_onnx(x->sized.own, &x->sized.shapes, err);
 }
 
 /* The graph that is written is the caller's own from here on: a built-in one is built again for the next, a file's is

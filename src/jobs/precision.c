@@ -1,15 +1,16 @@
-/* Converts a model to another precision: content for missing weights, types of all values, the rewrite, and
- * calibration for int8. */
+/* See precision.h. For the ranges of values, the model is written with them as outputs. */
 #include "jobs/precision.h"
 
-#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
 
+#include "base/file.h"
 #include "device/host.h"
 #include "formats/onnx_fill.h"
-#include "ir/verify.h"
+#include "formats/onnx_write.h"
+#include "ir/build.h"
 #include "jobs/measure.h"
-#include "rewrite/lower.h"
-#include "rewrite/to_onnx.h"
+#include "measure/ranges.h"
 
 bool job_seven_bits(const assay_options *o)
 {
@@ -31,144 +32,104 @@ input_want *job_wants_of(infer_result *r, arena *a)
     return wants;
 }
 
-static assay_status ranges_of(ir_model *m, infer_result *r, const job_precision *q,
-                              const ir_id *points, uint32_t n, value_range *ranges,
-                              assay_error *err)
+/* ---- the model with more outputs ---- */
+
+typedef struct calibration {
+    const job_precision *q;
+    ir_model *m;
+    const ir_id *points;
+    uint32_t n;
+    char *folder, *path;
+    assay_error *err;
+} calibration;
+
+static bool add_outputs(calibration *c)
 {
-    engine *own = NULL;
-    if (!q->engine)
-        TRY(engine_open(q->engine_name ? q->engine_name : "ort", q->engine_config, &own, err));
-    assay_status s = job_calibrate(m, r, q, own ? own : q->engine, points, n, ranges, err);
-    engine_close(own);
+    for (uint32_t i = 0; i < c->n; i++) {
+        const ir_value *v = ir_value_at(c->m, c->points[i]);
+        if (!(v->flags & (IR_VALUE_OUTPUT | IR_VALUE_INPUT)) &&
+            !ir_add_output(c->m, 0, c->points[i]))
+            return false;
+    }
+    return true;
+}
+
+static void drop_outputs(calibration *c, uint32_t keep)
+{
+    ir_graph *g = ir_graph_at(c->m, 0);
+    for (uint32_t i = keep; i < g->outputs.n; i++)
+        ir_value_at(c->m, g->outputs.items[i])->flags &= ~(uint32_t)IR_VALUE_OUTPUT;
+    g->outputs.n = keep;
+}
+
+static assay_status write_copy(calibration *c)
+{
+    const onnx_write_options opt = {.seed = c->q->seed, .external_data = true};
+    uint32_t keep = ir_graph_at(c->m, 0)->outputs.n;
+    TRY(file_temp_folder(&c->folder, c->err));
+    if (asprintf(&c->path, "%s/model.onnx", c->folder) < 0) {
+        c->path = NULL;
+        return err_no_memory(c->err);
+    }
+    assay_status s = add_outputs(c) ? onnx_write_file(c->m, c->path, &opt, NULL, c->err)
+                                    : err_no_memory(c->err);
+    drop_outputs(c, keep);
     return s;
 }
 
-static assay_status to_qdq(ir_model *m, infer_result *r, const job_precision *q, assay_error *err)
-{
-    const value_facts facts = {r->info, m->values.n};
-    const ir_id *points;
-    uint32_t n;
-    TRY(rewrite_fold_norms(m, facts, err));
-    TRY(rewrite_calibration_points(m, facts, r->arena, &points, &n, err));
-    value_range *ranges = ARENA_ARRAY(r->arena, value_range, (size_t)n + 1);
-    TRY_MEMORY(ranges, err);
-    TRY(ranges_of(m, r, q, points, n, ranges, err));
-    return rewrite_qdq(m, facts, ranges, n, &q->int8, err);
-}
+/* ---- ranges ---- */
 
-static assay_status rewrite(ir_model *m, infer_result *r, const job_precision *q, assay_error *err)
+static assay_status run_copy(calibration *c, engine *e, infer_result *r, value_range *out)
 {
-    const value_facts facts = {r->info, m->values.n};
-    switch (q->row->kind) {
-    case PRECISION_FP16:
-    case PRECISION_BF16:
-        return rewrite_half(m, facts, &(half_options){.dtype = q->row->dtype}, err);
-    case PRECISION_INT8_DYNAMIC:
-        return rewrite_int8_dynamic(m, facts, &q->int8, err);
-    case PRECISION_INT8:
-        return to_qdq(m, r, q, err);
-    case PRECISION_FP32:
-        break;
-    }
+    const job_precision *q = c->q;
+    named_range *named = ARENA_ARRAY(r->arena, named_range, (size_t)c->n + 1);
+    const ranges_request request = {.engine = e,
+                                    .path = c->path,
+                                    .wants = q->wants ? q->wants : job_wants_of(r, r->arena),
+                                    .n_wants = q->wants ? q->n_wants
+                                                        : ir_graph_at(c->m, 0)->inputs.n,
+                                    .seed = q->seed,
+                                    .runs = q->runs ? q->runs : CALIBRATION_RUNS,
+                                    .ranges = named,
+                                    .n = c->n};
+    TRY_MEMORY(named && request.wants, c->err);
+    for (uint32_t i = 0; i < c->n; i++)
+        named[i].name = ir_value_at(c->m, c->points[i])->name;
+    TRY(ranges_measure(&request, c->err));
+    for (uint32_t i = 0; i < c->n; i++)
+        out[i] = (value_range){.value = c->points[i], .min = named[i].min, .max = named[i].max};
     return ASSAY_OK;
 }
 
-static assay_status holes_and_ranges(assay_error *err)
+static assay_status find_ranges(void *precision, ir_model *m, infer_result *r, const ir_id *points,
+                                uint32_t n, value_range *ranges, assay_error *err)
 {
-    return err_fail(err, ASSAY_ERR_USAGE,
-                    "int8 needs activation ranges, which a model with --holes does not have. Omit "
-                    "--holes, or use int8-dynamic.");
-}
-
-/* ---- opsets ---- */
-
-assay_status job_to_opset(ir_model *m, int opset, assay_error *err)
-{
-    infer_result *r = NULL;
-    arena *a = arena_new(JOB_ANALYSIS_BYTES);
-    assay_status s = a ? infer_run(m, NULL, a, &r, err) : err_no_memory(err);
-    assert(s != ASSAY_OK || r);
+    const job_precision *q = precision;
+    calibration c = {.q = q, .m = m, .points = points, .n = n, .err = err};
+    engine *own = NULL;
+    if (!q->engine)
+        TRY(engine_open(q->engine_name ? q->engine_name : "ort", q->engine_config, &own, err));
+    assay_status s = write_copy(&c);
     if (s == ASSAY_OK)
-        s = rewrite_to_opset(m, (value_facts){r->info, m->values.n}, opset, err);
-    arena_free(a);
+        s = run_copy(&c, own ? own : q->engine, r, ranges);
+    file_drop_folder(c.folder);
+    free(c.path);
+    engine_close(own);
     return s;
-}
-
-assay_status job_to_onnx(ir_model *m, const infer_options *shapes, assay_error *err)
-{
-    infer_result *r = NULL;
-    if (!m->foreign)
-        return ASSAY_OK;
-    arena *a = arena_new(JOB_ANALYSIS_BYTES);
-    assay_status s = a ? infer_run(m, shapes, a, &r, err) : err_no_memory(err);
-    if (s == ASSAY_OK)
-        s = rewrite_to_onnx(m, (value_facts){r->info, m->values.n}, err);
-    arena_free(a);
-    return s;
-}
-
-/* A model that cannot be raised is converted as far as its own opset allows; `why` then says what is in
- * the way. */
-static assay_status raise_opset(ir_model *m, const job_precision *q, arena *a, infer_result **r,
-                                assay_error *why, assay_error *err)
-{
-    if (q->keep_opset || ir_opset_version(m, STR("")) >= q->row->opset)
-        return ASSAY_OK;
-    assay_status s = rewrite_to_opset(m, (value_facts){(*r)->info, m->values.n}, q->row->opset,
-                                      why);
-    if (s == ASSAY_ERR_UNSUPPORTED)
-        return ASSAY_OK;
-    if (s != ASSAY_OK) {
-        *err = *why;
-        return s;
-    }
-    return infer_run(m, q->shapes, a, r, err);
-}
-
-/* Nothing could be converted, and the model could not be raised to a newer opset: the message says both. */
-static assay_status with_reason(assay_status s, const assay_error *why, assay_error *err)
-{
-    if (s != ASSAY_ERR_UNSUPPORTED || why->code != ASSAY_ERR_UNSUPPORTED)
-        return s;
-    const assay_error first = *err;
-    err_clear(err);
-    return err_fail_node(err, ASSAY_ERR_UNSUPPORTED, first.node[0] ? first.node : NULL, "%s; %s",
-                         first.message, why->message);
-}
-
-static assay_status infer_and_rewrite(ir_model *m, const job_precision *q, arena *a,
-                                      assay_error *err)
-{
-    infer_result *r;
-    assay_error why;
-    err_clear(&why);
-    TRY(infer_run(m, q->shapes, a, &r, err));
-    TRY(raise_opset(m, q, a, &r, &why, err));
-    TRY(with_reason(rewrite(m, r, q, err), &why, err));
-    if (q->held && why.code != ASSAY_OK)
-        *q->held = why;
-    return ir_verify(m, err);
 }
 
 assay_status job_make_precise(ir_model *m, const job_precision *q, uint64_t *n_random,
                               assay_error *err)
 {
-    assay_error own;
-    if (!err)
-        err = &own;
-    err_clear(err);
-    if (n_random)
-        *n_random = 0;
-    if (q->row->kind == PRECISION_FP32)
-        return ASSAY_OK;
-    if (q->holes && q->row->kind == PRECISION_INT8)
-        return holes_and_ranges(err);
-    arena *a = arena_new(JOB_ANALYSIS_BYTES);
-    assay_status s = a ? ASSAY_OK : err_no_memory(err);
-    if (s == ASSAY_OK && !q->holes)
-        s = onnx_fill_model(m, q->seed, n_random, err);
-    if (s == ASSAY_OK)
-        s = infer_and_rewrite(m, q, a, err);
-    arena_free(a);
-    return s;
+    const convert_request request = {.row = q->row,
+                                     .shapes = q->shapes,
+                                     .seed = q->seed,
+                                     .keep_opset = q->keep_opset,
+                                     .holes = q->holes,
+                                     .int8 = q->int8,
+                                     .fill = onnx_fill_model,
+                                     .ranges = find_ranges,
+                                     .ctx = (void *)(uintptr_t)q,
+                                     .held = q->held};
+    return convert_precision(m, &request, n_random, err);
 }

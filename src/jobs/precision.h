@@ -1,11 +1,11 @@
-/* Shared by the files of this room: a model at another precision, and the ranges of its values. */
+/* A model at another precision, whose values an engine ranges where int8 needs it. */
 #ifndef JOBS_PRECISION_H
 #define JOBS_PRECISION_H
 
 #include "analyze/infer.h"
 #include "engine/engine.h"
 #include "measure/inputs.h"
-#include "rewrite/precision.h"
+#include "study/convert.h"
 
 #define CALIBRATION_RUNS 4
 
@@ -29,21 +29,9 @@ typedef struct job_precision {
     assay_error *held;
 } job_precision;
 
-/* Rewrites m, which must be verified, inlined and the caller's own: after a failure it is of no use. Its
- * opset is raised where the precision needs that and the graph allows it. *n_random counts constants that
- * got random content; may be NULL. */
+/* convert_precision() with these. */
 assay_status job_make_precise(ir_model *m, const job_precision *q, uint64_t *n_random,
                               assay_error *err);
-
-/* A model from a file at another opset, up or down. */
-assay_status job_to_opset(ir_model *m, int opset, assay_error *err);
-/* A model of another format as one of ONNX operators, at these sizes (NULL: its own); any other stays as it is. */
-assay_status job_to_onnx(ir_model *m, const infer_options *shapes, assay_error *err);
-
-/* Smallest and largest finite numbers of the points in runs of the model, which gets them as outputs for
- * the time. ranges: [n]. */
-assay_status job_calibrate(ir_model *m, infer_result *r, const job_precision *q, engine *e,
-                           const ir_id *points, uint32_t n, value_range *ranges, assay_error *err);
 
 /* Whether int8 weights that are run here keep within 7 bits: as requested, else as this processor needs it. */
 bool job_seven_bits(const assay_options *o);
