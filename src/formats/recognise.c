@@ -10,21 +10,50 @@ enum { PREFIXES_MAX = 8, TENSORS_MAX = 1 << 16 };
 
 /* ---- one try ---- */
 
-static const weight_item *find_tensor(const search *s, str name)
+static weight_item *find_tensor(const search *s, str name)
 {
     uint32_t at = map_get(&s->by_name, name);
     return at == MAP_NONE ? NULL : s->tensors[at].item;
 }
 
-static bool same_shape(const ir_value *v, const weight_item *x)
+/* Where dimension d of a constant is in a file, which may hold matrices the other way round. */
+static int place_of(const ir_value *v, int d)
+{
+    int rank = v->constant->rank;
+    bool turned = v->flags & IR_VALUE_TRANSPOSED && rank >= 2;
+    return !turned || d < rank - 2 ? d : 2 * rank - 3 - d;
+}
+
+static bool same_shape(const search *s, const ir_value *v, const weight_item *x)
 {
     const ir_tensor *t = v->constant;
-    bool turned = v->flags & IR_VALUE_TRANSPOSED && t->rank >= 2, same = t->rank == x->rank;
+    bool loose = s->loose && !x->strides, same = t->rank == x->rank || loose;
     for (int d = 0; same && d < t->rank; d++) {
-        int at = !turned || d < t->rank - 2 ? d : 2 * t->rank - 3 - d;
-        same = t->dims[d] == x->dims[at];
+        int at = place_of(v, d);
+        same = t->dims[d] == (at < x->rank ? x->dims[at] : 1);
     }
+    for (int d = t->rank; same && d < x->rank; d++)
+        same = x->dims[d] == 1;
     return same;
+}
+
+/* Tensors that differ in ones at the end of their shapes get the shapes of the model. */
+static bool take_shapes(search *s, const attempt *t)
+{
+    for (ir_id id = 0; id < t->m->values.n; id++) {
+        const ir_value *v = ir_value_at(t->m, id);
+        weight_item *x = v->constant ? find_tensor(s, v->name) : NULL;
+        if (!x || x->rank == v->constant->rank || !same_shape(s, v, x))
+            continue;
+        int64_t *dims = ARENA_ARRAY(s->arena, int64_t, (size_t)v->constant->rank + 1);
+        if (!dims)
+            return false;
+        for (int d = 0; d < v->constant->rank; d++)
+            dims[place_of(v, d)] = v->constant->dims[d];
+        x->dims = dims;
+        x->rank = v->constant->rank;
+    }
+    return true;
 }
 
 static void compare(const search *s, attempt *t)
@@ -35,10 +64,10 @@ static void compare(const search *s, attempt *t)
         if (!v->constant || !(v->flags & (IR_VALUE_PARAM | IR_VALUE_BUFFER)) ||
             !zoo_name_counts(v->name))
             continue;
-        const weight_item *x = find_tensor(s, v->name);
+        weight_item *x = find_tensor(s, v->name);
         missing += !x;
         found += x != NULL;
-        if (!x || same_shape(v, x))
+        if (!x || same_shape(s, v, x))
             continue;
         reshaped++;
         if (t->n_reshaped < RECOGNISE_WRONG) {
@@ -52,7 +81,8 @@ static void compare(const search *s, attempt *t)
 
 bool recognise_try(search *s, const zoo_row *row, const zoo_args *args, attempt *out)
 {
-    *out = (attempt){.row = row, .args = *args, .asked = {.arena = s->scratch}};
+    *out = (attempt){
+        .row = row, .args = *args, .asked = {.arena = s->scratch, .library = s->library}};
     err_clear(&s->said);
     const zoo_request q = {
         .row = row, .set = args, .memory_limit = BUILD_BYTES, .asked = &out->asked};
@@ -116,11 +146,9 @@ typedef struct pass {
     bool plain, usual; /* names without numbers; only usual parameters */
 } pass;
 
-static bool solve(search *s, const zoo_row *row, pass p, attempt *out)
+static bool solve(search *s, const zoo_row *row, const zoo_args *start, pass p, attempt *out)
 {
-    zoo_args none;
-    zoo_args_init(&none, s->scratch);
-    if (!recognise_try(s, row, &none, out))
+    if (!recognise_try(s, row, start, out))
         return false;
     bool named_alike = !out->names_differ || (p.plain && recognise_depths(s, out));
     bool done = named_alike && recognise_shapes(s, out, true);
@@ -151,6 +179,8 @@ static str others_of(search *s, const zoo_row *const *rows, uint32_t n, const at
 static bool accept(search *s, const zoo_row *const *rows, uint32_t n, attempt *t, recognised *out)
 {
     out->row = t->row;
+    if (s->loose && !take_shapes(s, t))
+        return false;
     zoo_args_init(&out->args, s->arena);
     out->others = others_of(s, rows, n, t);
     recognise_drop(t);
@@ -204,7 +234,9 @@ static assay_status find_rows(search *s, pass p, recognised *out, assay_error *e
     const zoo_row *rows[RECOGNISE_ROWS];
     str *names = ARENA_ARRAY(s->scratch, str, (size_t)s->n + 1);
     zoo_names sum;
+    zoo_args none;
     attempt *t = ARENA_NEW(s->scratch, attempt);
+    zoo_args_init(&none, s->scratch);
     for (uint32_t i = 0; names && i < s->n; i++)
         names[i] = s->tensors[i].name;
     TRY_MEMORY(names && t && zoo_names_sum(names, s->n, s->scratch, &sum), err);
@@ -212,7 +244,7 @@ static assay_status find_rows(search *s, pass p, recognised *out, assay_error *e
     if (n && !index_names(s))
         return err_no_memory(err);
     for (uint32_t i = 0; i < n && !out->row; i++)
-        if (solve(s, rows[i], p, t)) {
+        if (solve(s, rows[i], &none, p, t)) {
             drop_auxiliary(s, t);
             TRY_MEMORY(accept(s, rows, n, t, out), err);
         }
@@ -221,13 +253,13 @@ static assay_status find_rows(search *s, pass p, recognised *out, assay_error *e
 
 /* ---- the whole ---- */
 
-static named *collect(const weight_set *w, arena *scratch, uint32_t *n)
+static named *collect(weight_set *w, arena *scratch, uint32_t *n)
 {
     named *list = w->items.n <= TENSORS_MAX ? ARENA_ARRAY(scratch, named, (size_t)w->items.n + 1)
                                             : NULL;
     *n = 0;
     for (uint32_t i = 0; list && i < w->items.n; i++) {
-        const weight_item *x = &w->items.items[i];
+        weight_item *x = &w->items.items[i];
         if (is_of_model(x) && !x->integer)
             list[(*n)++] = (named){without_compiled(scratch, x->as.n ? x->as : x->name), x};
     }
@@ -247,22 +279,71 @@ static uint32_t keep_counted(search *s, const named *all, uint32_t n, named *out
     return kept;
 }
 
-static assay_status search_prefixes(search *s, const named *all, uint32_t n, pass p,
-                                    recognised *out, assay_error *err)
+static assay_status search_prefixes(search *s, recognise_names in, pass p, recognise_found *out,
+                                    assay_error *err)
 {
-    named *list = arena_copy(s->scratch, all, (n + 1) * sizeof *all);
-    named *kept = ARENA_ARRAY(s->scratch, named, (size_t)n + 1);
+    named *list = arena_copy(s->scratch, in.list, (in.n + 1) * sizeof *in.list);
+    named *kept = ARENA_ARRAY(s->scratch, named, (size_t)in.n + 1);
     TRY_MEMORY(list && kept, err);
     s->tensors = kept;
-    for (int level = 0; level < PREFIXES_MAX && !out->row; level++) {
-        s->n = keep_counted(s, list, n, kept);
-        TRY(find_rows(s, p, out, err));
-        if (out->row) {
-            uint32_t cut = (uint32_t)(list[0].name.p - all[0].name.p);
-            out->prefix = str_copy(s->arena, (str){all[0].name.p, cut});
-        } else if (!strip_prefix(list, n)) {
+    for (int level = 0; level < PREFIXES_MAX && !out->found->row; level++) {
+        s->n = keep_counted(s, list, in.n, kept);
+        TRY(find_rows(s, p, out->found, err));
+        if (out->found->row) {
+            uint32_t cut = (uint32_t)(list[0].name.p - in.list[0].name.p);
+            out->found->prefix = str_copy(s->arena, (str){in.list[0].name.p, cut});
+            out->names = (recognise_names){list, in.n};
+        } else if (!strip_prefix(list, in.n)) {
             break;
         }
+    }
+    return ASSAY_OK;
+}
+
+assay_status recognise_names_as(search *s, recognise_names in, recognise_found *out,
+                                assay_error *err)
+{
+    static const pass passes[] = {{false, true}, {false, false}, {true, false}};
+    for (size_t i = 0; i < sizeof passes / sizeof *passes && !out->found->row; i++)
+        TRY(search_prefixes(s, in, passes[i], out, err));
+    return ASSAY_OK;
+}
+
+assay_status recognise_row(search *s, const zoo_row *row, const zoo_args *start, bool any,
+                           recognise_names in, recognise_found *out, assay_error *err)
+{
+    named *kept = ARENA_ARRAY(s->scratch, named, (size_t)in.n + 1);
+    attempt *t = ARENA_NEW(s->scratch, attempt);
+    TRY_MEMORY(kept && t, err);
+    s->tensors = kept;
+    s->n = keep_counted(s, in.list, in.n, kept);
+    TRY_MEMORY(index_names(s), err);
+    if (!solve(s, row, start, (pass){any, !any}, t))
+        return ASSAY_OK;
+    TRY_MEMORY(accept(s, &row, 1, t, out->found), err);
+    out->names = in;
+    return ASSAY_OK;
+}
+
+/* With each prefix taken off. */
+static assay_status search_others(search *s, recognise_names in, recognise_found *out,
+                                  assay_error *err)
+{
+    named *list = arena_copy(s->scratch, in.list, (in.n + 1) * sizeof *in.list);
+    TRY_MEMORY(list, err);
+    for (int level = 0; level < PREFIXES_MAX && !out->found->row; level++) {
+        const recognise_names here = {list, in.n};
+        s->builds = 0;
+        s->loose = true;
+        TRY(recognise_schemes(s, here, out, err));
+        s->loose = false;
+        if (!out->found->row)
+            TRY(recognise_heads(s, here, out, err));
+        uint32_t cut = (uint32_t)(list[0].name.p - in.list[0].name.p);
+        if (out->found->row)
+            out->found->prefix = str_copy(s->arena, (str){in.list[0].name.p, cut});
+        else if (!strip_prefix(list, in.n))
+            break;
     }
     return ASSAY_OK;
 }
@@ -286,14 +367,25 @@ static assay_status rename_items(weight_set *w, const recognised *r, assay_error
 
 static assay_status search_all(search *s, weight_set *w, recognised *out, assay_error *err)
 {
-    static const pass passes[] = {{false, true}, {false, false}, {true, false}};
-    uint32_t n;
-    const named *all = collect(w, s->scratch, &n);
-    if (!all || !n)
+    recognise_found found = {.found = out};
+    recognise_names in = {0};
+    in.list = collect(w, s->scratch, &in.n);
+    if (!in.list || !in.n)
         return ASSAY_OK;
-    for (size_t i = 0; i < sizeof passes / sizeof *passes && !out->row; i++)
-        TRY(search_prefixes(s, all, n, passes[i], out, err));
-    return out->row ? rename_items(w, out, err) : ASSAY_OK;
+    TRY(recognise_names_as(s, in, &found, err));
+    if (!out->row)
+        TRY(search_others(s, in, &found, err));
+    if (!out->row)
+        return ASSAY_OK;
+    TRY(rename_items(w, out, err));
+    for (uint32_t i = 0; i < found.names.n; i++) {
+        const named *x = &found.names.list[i];
+        if (str_eq(x->name, x->item->name))
+            continue;
+        x->item->as = str_copy(w->arena, x->name);
+        TRY_MEMORY(x->item->as.p, err);
+    }
+    return ASSAY_OK;
 }
 
 assay_status weights_recognise(weight_set *w, arena *a, recognised *out, assay_error *err)

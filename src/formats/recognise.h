@@ -6,6 +6,8 @@
  * 3. The parameters of the row (classes, channels, depths, widths) are derived from the shapes: the model is built, one
  *    parameter is changed, and what that does to a shape tells which value gives the shape of the file.
  * 4. A row is accepted if every tensor of the file and every parameter of the model have the same name and shape.
+ * 5. Failing that, names of other packages become those of the catalogue (recognise_scheme.c), and heads of language
+ *    models tell their class (recognise_head.c); 2 to 4 then decide.
  *
  * Nothing is guessed: a file that differs in one shape is not recognised. What shapes do not show (the
  * number of heads, strides, the size of the input) is that of the row.
@@ -21,6 +23,8 @@ typedef struct recognised {
     zoo_args args;      /* what differs from the row */
     str prefix;         /* that all names have before those of the row */
     str others;         /* names of rows with the same weights, or empty */
+    const char
+        *names_of; /* the package whose names the file has, if not the catalogue's; or NULL */
 } recognised;
 
 /* Everything is in the arena. The names of the set are remembered without their prefix (weight_item.as). */

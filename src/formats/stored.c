@@ -92,6 +92,8 @@ static void note_recognised(stored_model *m, const recognised *r, const weight_s
     sbuf more = {0};
     if (r->prefix.n)
         sbuf_printf(&more, " Names have the prefix '" STR_FMT "'.", STR_ARG(r->prefix));
+    if (r->names_of)
+        sbuf_printf(&more, " Names are those of %s.", r->names_of);
     if (r->others.n)
         sbuf_printf(&more, " The same weights fit " STR_FMT ".", STR_ARG(r->others));
     if (w->classes.n)

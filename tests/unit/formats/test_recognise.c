@@ -238,6 +238,133 @@ static void test_given_row(void **state)
     arena_free(a);
 }
 
+/* ---- names of other packages ---- */
+
+/* Replaces the first such word of every name. */
+static void rename_all(weight_set *w, arena *a, const char *from, const char *to)
+{
+    for (uint32_t i = 0; i < w->items.n; i++) {
+        weight_item *x = &w->items.items[i];
+        const char *at = strstr(x->name.p, from);
+        if (at)
+            x->name = str_printf(a, "%.*s%s%s", (int)(at - x->name.p), x->name.p, to,
+                                 at + strlen(from));
+    }
+}
+
+typedef struct renamed {
+    const char *name, *set;
+    const char *pairs[2 * 8]; /* our words and theirs */
+    const char *package;      /* or NULL: known by its head */
+} renamed;
+
+/* Our names with the words of another package. */
+static void test_other_names(void **state)
+{
+    static const renamed rows[] = {
+        {"vit_b_16",
+         "num_classes=3 num_layers=2",
+         {"encoder.layers.encoder_layer_", "blocks.", ".ln_1", ".norm1", ".ln_2", ".norm2",
+          "self_attention.in_proj_", "attn.qkv.", "self_attention.out_proj", "attn.proj", "mlp.0",
+          "mlp.fc1", "mlp.3", "mlp.fc2", "heads.head", "head"},
+         NULL},
+        {"resnet18", "num_classes=3", {"fc.", "head.fc."}, "MMPretrain"},
+        {"densenet121",
+         "num_classes=3",
+         {".norm1.", ".norm.1.", ".norm2.", ".norm.2.", ".conv1.", ".conv.1.", ".conv2.",
+          ".conv.2."},
+         "torchvision before 0.4"},
+        {"bert-base-uncased",
+         "architectures=BertForSequenceClassification num_labels=5",
+         {"LayerNorm.weight", "LayerNorm.gamma", "LayerNorm.bias", "LayerNorm.beta"},
+         "older transformers"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        arena *a = arena_new(MEMORY);
+        weight_set *w = weights_of(a, rows[i].name, rows[i].set, "");
+        for (int k = 0; k < 16 && rows[i].pairs[k]; k += 2)
+            rename_all(w, a, rows[i].pairs[k], rows[i].pairs[k + 1]);
+        if (i == 0) {
+            rename_all(w, a, "class_token", "cls_token");
+            rename_all(w, a, "encoder.pos_embedding", "pos_embed");
+            rename_all(w, a, "conv_proj", "patch_embed.proj");
+            rename_all(w, a, "encoder.ln", "norm");
+        }
+        recognised r = recognise(w, a);
+        if (!fits_name(&r, rows[i].name) || !r.names_of)
+            fail_msg("%s is recognised as %s", rows[i].name, r.row ? r.row->name : "nothing");
+        if (rows[i].package)
+            assert_string_equal(r.names_of, rows[i].package);
+        arena_free(a);
+    }
+}
+
+/* Blocks that are numbered otherwise are found by their order; a head as a convolution is one of the same weights. One
+ * other shape, or another order, is another model. */
+static void test_order(void **state)
+{
+    static const int64_t wide[] = {1280, 960, 1, 1};
+    (void)state;
+    for (int kind = 0; kind < 3; kind++) {
+        arena *a = arena_new(MEMORY);
+        weight_set *w = weights_of(a, "mobilenet_v3_large", "num_classes=3", "");
+        for (uint32_t i = 0; i < w->items.n; i++) {
+            weight_item *x = &w->items.items[i];
+            if (str_is(x->name, "classifier.0.weight")) {
+                x->dims = wide;
+                x->rank = 4;
+            }
+            const char *last = strrchr(x->name.p, '.');
+            x->name = i == 0 ? STR("conv_stem.weight")
+                             : str_printf(a, "blocks.%.*s%s", (int)(last - x->name.p), x->name.p,
+                                          last);
+        }
+        if (kind == 1)
+            w->items.items[40].dims = (const int64_t[]){7, 7, 7, 7};
+        if (kind == 2) {
+            weight_item first = w->items.items[5];
+            w->items.items[5] = w->items.items[6];
+            w->items.items[6] = first;
+        }
+        recognised r = recognise(w, a);
+        assert_int_equal(r.row != NULL, kind == 0);
+        if (r.row)
+            assert_string_equal(r.row->name, "mobilenet_v3_large");
+        arena_free(a);
+    }
+}
+
+/* The head of a language model tells its class; other widths and depths are derived. */
+static void test_heads(void **state)
+{
+    static const struct {
+        const char *name, *set;
+        uint32_t differing;
+    } rows[] = {
+        {"bert-large-cased", "architectures=BertForSequenceClassification num_labels=3", 2},
+        {"bert-base-uncased", "architectures=BertForTokenClassification num_labels=9", 2},
+        {"bert-base-uncased",
+         "architectures=BertForQuestionAnswering hidden_size=128 num_hidden_layers=2 "
+         "num_attention_heads=2 intermediate_size=512",
+         5},
+        {"roberta-base", "architectures=RobertaForSequenceClassification num_labels=7", 2},
+        {"distilbert-base-uncased", "architectures=DistilBertForMaskedLM", 1},
+        {"gpt2", "architectures=GPT2Model", 1},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        arena *a = arena_new(MEMORY);
+        recognised r = recognise(weights_of(a, rows[i].name, rows[i].set, ""), a);
+        assert_non_null(r.row);
+        assert_non_null(zoo_args_get(&r.args, "architectures"));
+        if (r.args.list.n < rows[i].differing || r.args.list.n > rows[i].differing + 1)
+            fail_msg("%s %s: %s with %u parameters", rows[i].name, rows[i].set, r.row->name,
+                     r.args.list.n);
+        arena_free(a);
+    }
+}
+
 /* A size of training that the strides do not divide is enlarged; one that nothing builds from gives the inventory. */
 static void test_size_of_training(void **state)
 {
@@ -274,6 +401,9 @@ int run_test_recognise(void)
         cmocka_unit_test(test_more_than_the_model),
         cmocka_unit_test(test_given_row),
         cmocka_unit_test(test_size_of_training),
+        cmocka_unit_test(test_other_names),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_heads),
     };
     return cmocka_run_group_tests_name("recognise", tests, NULL, NULL);
 }
