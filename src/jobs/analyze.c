@@ -12,9 +12,9 @@
 #include "base/redact.h"
 #include "device/devices.h"
 #include "formats/weights.h"
-#include "jobs/batch.h"
 #include "jobs/hooks.h"
 #include "jobs/job.h"
+#include "jobs/subject.h"
 #include "profile/profile_fields.h"
 #include "study/language.h"
 
@@ -75,13 +75,13 @@ static assay_status study_at(assay_model *m, const assay_options *o, int64_t bat
                              const count_options *counting, arena *work, profile *p,
                              assay_error *err)
 {
-    job_sized x = {0};
+    sized_model x = {0};
     assay_status s = job_sized_make(m, o, batch, &x, err);
     if (s == ASSAY_OK)
-        s = job_sized_failed(&x, study_ir(x.ir, &x.shapes, o, counting, work, p, err), err);
+        s = sized_failed(&x, study_ir(x.ir, &x.shapes, o, counting, work, p, err), err);
     if (s == ASSAY_OK && x.rule)
         batch_describe(x.rule, p);
-    job_sized_free(&x);
+    sized_free(&x);
     return s;
 }
 

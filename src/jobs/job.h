@@ -41,7 +41,7 @@ assay_status job_fuse_study(infer_result *r, const counted *of, const assay_opti
                             assay_error *err);
 
 /* Fills p->recommendations from what p holds by now, and from the model evaluated with other sizes, which may
- * leave a built-in one built otherwise (advise.c). Nothing when the options want none. */
+ * leave a built-in one built otherwise (subject.c). Nothing when the options want none. */
 struct advise_facts;
 /* `known`: changes whose effect is known already; or NULL. */
 assay_status job_advise(assay_model *model, const assay_options *o,

@@ -12,9 +12,9 @@
 #include "analyze/roofline_take.h"
 #include "device/fit_user.h"
 #include "device/machine.h"
-#include "jobs/batch.h"
 #include "jobs/hooks.h"
 #include "jobs/job.h"
+#include "jobs/subject.h"
 #include "study/choose.h"
 
 static const int64_t usual_batches[] = {1, 2, 4, 8, 16, 32};
@@ -82,7 +82,7 @@ static assay_status take_inferred(mapping_job *j, infer_result *r, int64_t batch
 static assay_status take_graph(mapping_job *j, const assay_options *o, int64_t batch, int64_t *own,
                                arena *a, assay_error *err)
 {
-    job_sized x = {0};
+    sized_model x = {0};
     infer_result *r = NULL;
     TRY(job_model_build(j->model, o, err));
     assay_status s = job_sized_make(j->model, o, o->model.batch, &x, err);
@@ -92,7 +92,7 @@ static assay_status take_graph(mapping_job *j, const assay_options *o, int64_t b
         infer_as_native(r);
         s = take_inferred(j, r, batch, own, err);
     }
-    job_sized_free(&x);
+    sized_free(&x);
     return s;
 }
 
@@ -215,7 +215,7 @@ static assay_status profile_at(mapping_job *j, int64_t batch, arena *a, profile 
 {
     const count_options counting = {.precision = IR_UNDEFINED};
     const assay_options o = with_batch(j, batch);
-    job_sized x = {0};
+    sized_model x = {0};
     infer_result *r = NULL;
     counted of;
     TRY(job_model_build(j->model, &o, err));
@@ -224,7 +224,7 @@ static assay_status profile_at(mapping_job *j, int64_t batch, arena *a, profile 
         s = infer_run(x.ir, &x.shapes, a, &r, err);
     if (s == ASSAY_OK)
         s = count_run(r, &counting, p, &of, err);
-    job_sized_free(&x);
+    sized_free(&x);
     return s;
 }
 

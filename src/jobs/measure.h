@@ -5,8 +5,8 @@
 #include <assay/measure.h>
 
 #include "analyze/feed.h"
-#include "jobs/batch.h"
 #include "jobs/job.h"
+#include "jobs/subject.h"
 #include "measure/measure.h"
 
 typedef struct job_kept { /* memory that is valid as long as the runnable */
@@ -22,7 +22,7 @@ profile_engine job_engine_used(const assay_options *o, const engine_info *e, are
 typedef struct job_runnable {
     arena *work; /* holds r, of and the wants */
     const batch_rule *rule;
-    job_sized
+    sized_model
         sized; /* sizes that r was inferred with; and a copy of a file's graph, if it is changed */
     const ir_model *ir;
     infer_result *r;

@@ -12,10 +12,10 @@
 #include "base/num.h"
 #include "base/sbuf.h"
 #include "formats/onnx_write.h"
-#include "jobs/batch.h"
 #include "jobs/hooks.h"
 #include "jobs/measure.h"
 #include "jobs/precision.h"
+#include "jobs/subject.h"
 #include "rewrite/lower.h"
 
 /* ---- static facts ---- */
@@ -98,7 +98,7 @@ static assay_status prepare(assay_model *m, const assay_options *o, job_runnable
     TRY(job_sized_make(m, o, x->batch, &x->sized, err));
     x->ir = x->sized.ir;
     x->rebatched = x->sized.own != NULL;
-    TRY(job_sized_failed(&x->sized, analyse(o, &x->sized.shapes, x, err), err));
+    TRY(sized_failed(&x->sized, analyse(o, &x->sized.shapes, x, err), err));
     want_inputs(x);
     return arena_failed(x->work) ? err_no_memory(err) : ASSAY_OK;
 }
@@ -125,7 +125,7 @@ void job_runnable_free(job_runnable *x)
         arena_free(k->arena);
     profile_free(x->p);
     arena_free(x->work);
-    job_sized_free(&x->sized);
+    sized_free(&x->sized);
     *x = (job_runnable){0};
 }
 

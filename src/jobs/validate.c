@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "jobs/batch.h"
 #include "jobs/hooks.h"
 #include "jobs/job.h"
+#include "jobs/subject.h"
 #include "profile/validation.h"
 #include "study/live.h"
 #include "study/validate.h"
@@ -29,13 +29,13 @@ static assay_status validate_one(assay_model *m, const lens *by, const assay_opt
 {
     TRY(job_stopped(o, err));
     str built_in = as_catalogued(m, o) ? str_of(m->row->name) : (str){0};
-    job_sized x = {0};
+    sized_model x = {0};
     assay_status s = job_sized_make(m, o, o->model.batch, &x, err);
     x.shapes.dims_must_exist = false; /* of several models, one may not have it */
     if (s == ASSAY_OK)
-        s = job_sized_failed(&x, validate_model(x.ir, &x.shapes, m->ir->name, built_in, by, v, err),
-                             err);
-    job_sized_free(&x);
+        s = sized_failed(&x, validate_model(x.ir, &x.shapes, m->ir->name, built_in, by, v, err),
+                         err);
+    sized_free(&x);
     TRY(s);
     validation_row *row = &v->rows.items[v->rows.n - 1];
     if (o->analysis.live) {

@@ -12,8 +12,8 @@
 #include "measure/load_endpoint.h"
 #include "profile/profile.h"
 #include "profile/verdicts.h"
+#include "study/model_options.h"
 #include "study/scaling_options.h"
-#include "zoo/zoo.h"
 
 enum { JOB_SNAPSHOTS_MOST = 64 }; /* that --at may ask for */
 enum { JOB_PRICES_MOST = 64 };    /* --price, each with one or several */
@@ -41,25 +41,6 @@ typedef struct job_beside {
                          assay_error *err);
     void *ctx;
 } job_beside;
-
-struct precision_row;
-
-typedef struct model_options {
-    VEC(infer_shape) shapes;
-    VEC(infer_dim) dims;
-    zoo_args set;
-    const op_rows *ops; /* of --ops; or NULL */
-    str config;
-    int64_t batch; /* 0: as the model has it */
-    ir_dtype precision;
-    const struct precision_row *target; /* what precision asks an export for; NULL: none exists */
-    str precisions;                     /* as given */
-    bool precision_list;                /* more than one, or one that only devices have */
-    int64_t seed, weight_bits;          /* weight_bits 0: as the processor needs it */
-    bool strict;
-    bool follow_symlinks; /* of external data, out of the model's directory */
-    bool dims_may_miss;   /* a dimension that the model lacks is a warning */
-} model_options;
 
 typedef struct analysis_options {
     const lens *lens;

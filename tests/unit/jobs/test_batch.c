@@ -5,8 +5,8 @@
 
 #include <cmocka.h>
 
-#include "jobs/batch.h"
 #include "jobs/measure.h"
+#include "jobs/subject.h"
 #include "rewrite/rebatch.h"
 #include "support/net.h"
 #include "support/values.h"

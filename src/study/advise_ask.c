@@ -1,13 +1,11 @@
 /* Recommendations for a model: the model is analysed with one change at a time, and analyze/advise.c evaluates the
  * results. A change that the model does not accept is skipped. */
-#include "analyze/advise.h"
+#include "study/advise_ask.h"
 
+#include "base/limits.h"
 #include "base/text.h"
 #include "device/devices.h"
 #include "device/host.h"
-#include "jobs/hooks.h"
-#include "jobs/job.h"
-#include "jobs/sizes.h"
 #include "study/smaller.h"
 
 /* Above this many layers the advice that needs another evaluation is left out: graph answers at once, and map
@@ -21,17 +19,15 @@ enum {
 };
 
 typedef struct asking {
-    assay_model *model;
-    assay_options o; /* as the user's, without what costs time or text */
+    const study_subject *s;
     const profile *p;
     advise_facts *f;
     arena *arena;
     assay_error refused; /* why a change was not accepted; unused */
 } asking;
 
-static void take_case(asking *x, advise_change which, assay_result *of, str change, double times)
+static void take_case(asking *x, advise_change which, profile *p, str change, double times)
 {
-    const profile *p = of->p;
     x->f->cases[which] = (advise_case){.present = !arena_failed(x->arena),
                                        .change = change,
                                        .flops = p->total_flops,
@@ -42,7 +38,7 @@ static void take_case(asking *x, advise_change which, assay_result *of, str chan
                                        .peak_bytes = p->memory_plan.peak_bytes,
                                        .intensity = p->arithmetic_intensity,
                                        .times = times};
-    handle_free(of);
+    profile_free(p);
 }
 
 /* ---- sizes ---- */
@@ -51,8 +47,8 @@ static bool try_size(asking *x, advise_change which, const size_binding *b, cons
                      int64_t to)
 {
     const size_setting set = {b, to};
-    assay_result *of = NULL;
-    if (job_size_run(x->model, &x->o, x->p, &set, 1, &of, &x->refused) != ASSAY_OK)
+    profile *of = NULL;
+    if (subject_size_run(x->s, x->p, &set, 1, &of, &x->refused) != ASSAY_OK)
         return false;
     take_case(x, which, of,
               str_printf(x->arena, "%s %lld → %lld", name, (long long)b->own, (long long)to),
@@ -63,7 +59,7 @@ static bool try_size(asking *x, advise_change which, const size_binding *b, cons
 static void ask_image(asking *x)
 {
     size_binding b = {0};
-    if (job_size_find(x->model, &x->o, x->p, STR("side"), &b, &x->refused) != ASSAY_OK ||
+    if (subject_size_find(x->s, x->p, STR("side"), &b, &x->refused) != ASSAY_OK ||
         b.own < SIDE_LEAST)
         return;
     if (!try_size(x, ADVISE_IMAGE, &b, "side", b.own / 2))
@@ -73,7 +69,7 @@ static void ask_image(asking *x)
 static void ask_sequence(asking *x)
 {
     size_binding b = {0};
-    if (job_size_find(x->model, &x->o, x->p, STR("seq"), &b, &x->refused) != ASSAY_OK)
+    if (subject_size_find(x->s, x->p, STR("seq"), &b, &x->refused) != ASSAY_OK)
         return;
     if (b.own >= LENGTH_LEAST)
         try_size(x, ADVISE_SEQUENCE, &b, "tokens", b.own / 2);
@@ -82,7 +78,7 @@ static void ask_sequence(asking *x)
 static void ask_batch(asking *x)
 {
     size_binding b = {0};
-    if (job_size_find(x->model, &x->o, x->p, STR("batch"), &b, &x->refused) != ASSAY_OK)
+    if (subject_size_find(x->s, x->p, STR("batch"), &b, &x->refused) != ASSAY_OK)
         return;
     if (b.own > 0 && b.own < 4096)
         try_size(x, ADVISE_BATCH, &b, "batch", b.own * LARGER_BATCH);
@@ -91,12 +87,12 @@ static void ask_batch(asking *x)
 
 static void ask_precision(asking *x, advise_change which, ir_dtype t)
 {
-    assay_options o = x->o;
-    assay_result *of = NULL;
-    if (o.model.precision != IR_UNDEFINED || x->f->done[which])
+    model_options o = *x->s->options;
+    profile *of = NULL;
+    if (o.precision != IR_UNDEFINED || x->f->done[which])
         return;
-    o.model.precision = t;
-    if (job_analyze(x->model, &o, &of, &x->refused) == ASSAY_OK)
+    o.precision = t;
+    if (x->s->analyze(x->s->ctx, &o, &of, &x->refused) == ASSAY_OK)
         take_case(x, which, of, (str){0}, 1);
 }
 
@@ -105,7 +101,7 @@ static void ask_precision(asking *x, advise_change which, ir_dtype t)
 /* What the architecture has: the user's own word, the configuration's, the catalogue's. */
 static const json_value *value_of(const asking *x, const zoo_args *defaults, const char *key)
 {
-    const zoo_args *lists[] = {&x->o.model.set, &x->model->config, defaults};
+    const zoo_args *lists[] = {&x->s->options->set, x->s->config, defaults};
     for (int k = 0; k < 3; k++) {
         const zoo_arg *a = lists[k]->list.n ? zoo_args_get(lists[k], key) : NULL;
         if (a)
@@ -117,18 +113,18 @@ static const json_value *value_of(const asking *x, const zoo_args *defaults, con
 static bool try_value(asking *x, advise_change which, const char *key, const json_value *from,
                       json_value to)
 {
-    assay_options o = x->o;
-    assay_result *of = NULL;
-    zoo_args_init(&o.model.set, x->arena);
-    if (!zoo_args_copy(&o.model.set, &x->o.model.set) ||
-        !zoo_args_put(&o.model.set, str_of(key), to, false) ||
-        job_analyze(x->model, &o, &of, &x->refused) != ASSAY_OK)
+    model_options o = *x->s->options;
+    profile *of = NULL;
+    zoo_args_init(&o.set, x->arena);
+    if (!zoo_args_copy(&o.set, &x->s->options->set) ||
+        !zoo_args_put(&o.set, str_of(key), to, false) ||
+        x->s->analyze(x->s->ctx, &o, &of, &x->refused) != ASSAY_OK)
         return false;
-    bool smaller = of->p->total_flops < x->p->total_flops;
+    bool smaller = of->total_flops < x->p->total_flops;
     if (smaller)
         take_case(x, which, of, smaller_text(x->arena, key, from, &to), 1);
     else
-        handle_free(of);
+        profile_free(of);
     return smaller;
 }
 
@@ -148,11 +144,11 @@ static void ask_parameters(asking *x, advise_change which, smaller_kind kind,
 static void ask_architecture(asking *x)
 {
     zoo_args defaults;
-    if (!x->model->row)
+    if (!x->s->row)
         return;
     zoo_args_init(&defaults, x->arena);
-    if (x->model->row->defaults &&
-        zoo_args_parse(&defaults, str_of(x->model->row->defaults), true, &x->refused) != ASSAY_OK)
+    if (x->s->row->defaults &&
+        zoo_args_parse(&defaults, str_of(x->s->row->defaults), true, &x->refused) != ASSAY_OK)
         return;
     ask_parameters(x, ADVISE_NARROWER, SMALLER_WIDTH, &defaults);
     ask_parameters(x, ADVISE_SHALLOWER, SMALLER_DEPTH, &defaults);
@@ -177,25 +173,18 @@ static void ask_all(asking *x)
     ask_architecture(x);
 }
 
-assay_status job_advise(assay_model *model, const assay_options *o,
-                        const struct advise_facts *known, profile *p, assay_error *err)
+assay_status advise_ask(const study_subject *s, str hardware, const advise_facts *known, profile *p,
+                        assay_error *err)
 {
     advise_facts f = known ? *known : (advise_facts){0};
     host_info host;
-    asking x = {.model = model, .o = *o, .p = p, .f = &f};
-    if (o->analysis.no_advice || p->inventory.alone || !p->n_layers)
-        return ASSAY_OK;
-    x.arena = arena_new(JOB_ANALYSIS_BYTES);
+    asking x = {.s = s, .p = p, .f = &f, .arena = arena_new(LIMIT_ANALYSIS_BYTES)};
     TRY_MEMORY(x.arena, err);
-    x.o.analysis.no_advice = true;
     host_describe(&host);
     f.cores = host.cores;
-    f.device_memory = device_named_memory(o->hardware.names, x.arena, &f.device);
-    x.o.analysis.training = x.o.model.strict = x.o.view.verbose = x.o.fusion.wanted =
-        x.o.analysis.patterns = false;
-    x.o.hardware.names = (str){0};
+    f.device_memory = device_named_memory(hardware, x.arena, &f.device);
     ask_all(&x);
-    assay_status s = arena_failed(x.arena) ? err_no_memory(err) : advise_run(&f, p, err);
+    assay_status status = arena_failed(x.arena) ? err_no_memory(err) : advise_run(&f, p, err);
     arena_free(x.arena);
-    return s == ASSAY_OK ? job_stopped(o, err) : s;
+    return status;
 }

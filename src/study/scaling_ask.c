@@ -1,5 +1,5 @@
-/* Cost of a model as a function of its sizes. */
-#include "jobs/job.h"
+/* Cost of a model as a function of its sizes: what was asked, and the evaluations. */
+#include "study/scaling_ask.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -8,15 +8,12 @@
 
 #include "analyze/training.h"
 #include "base/memory.h"
-#include "jobs/hooks.h"
-#include "jobs/sizes.h"
 #include "study/scaling.h"
 
 enum { FIXED_MAX = 16 };
 
 typedef struct scaling_ask {
-    assay_model *model;
-    const assay_options *o; /* without the sizes that are set here */
+    const study_subject *subject; /* without the sizes that are set here */
     const profile *base;
     size_binding axes[SCALING_AXES], fixed[FIXED_MAX];
     size_setting set[FIXED_MAX + SCALING_AXES]; /* the fixed ones, then the axes */
@@ -50,15 +47,15 @@ static assay_status evaluate(void *ctx, const int64_t *at, scaling_figures *out,
                              assay_error *err)
 {
     scaling_ask *a = ctx;
-    assay_result *p = NULL;
-    TRY(job_go_on(a->o, "sizes", a->n_evaluated++, 0, err));
+    profile *p = NULL;
+    TRY(a->subject->go_on(a->subject->ctx, a->n_evaluated++, err));
     for (uint32_t k = 0; k < a->n_axes; k++)
         a->set[a->n_fixed + k] = (size_setting){&a->axes[k], at[k]};
-    TRY(job_size_run(a->model, a->o, a->base, a->set, a->n_fixed + a->n_axes, &p, err));
-    take_figures(p->p, out);
-    a->kv_cache = both_caches(a, p->p->memory_plan.kv_cache);
-    *assumed = p->p->anything_assumed;
-    handle_free(p);
+    TRY(subject_size_run(a->subject, a->base, a->set, a->n_fixed + a->n_axes, &p, err));
+    take_figures(p, out);
+    a->kv_cache = both_caches(a, p->memory_plan.kv_cache);
+    *assumed = p->anything_assumed;
+    profile_free(p);
     return ASSAY_OK;
 }
 
@@ -70,7 +67,7 @@ static assay_status add_axis(scaling_ask *a, const scaling_range *r, scale_work 
     assert(a && s->n_axes < SCALING_AXES);
     uint32_t k = s->n_axes;
     size_binding *b = &a->axes[k];
-    TRY(job_size_find(a->model, a->o, a->base, r->name, b, err));
+    TRY(subject_size_find(a->subject, a->base, r->name, b, err));
     if (r->decimals && b->kind != SIZE_PARAMETER)
         return err_fail(err, ASSAY_ERR_USAGE, "'" STR_FMT "' must be a whole number",
                         STR_ARG(r->name));
@@ -99,28 +96,28 @@ static assay_status add_fixed(scaling_ask *a, const infer_dim *d, assay_error *e
     if (a->n_fixed == FIXED_MAX)
         return err_fail(err, ASSAY_ERR_USAGE, "more than %d sizes", FIXED_MAX);
     size_binding *b = &a->fixed[a->n_fixed];
-    TRY(job_size_find(a->model, a->o, a->base, d->symbol, b, err));
+    TRY(subject_size_find(a->subject, a->base, d->symbol, b, err));
     a->set[a->n_fixed++] = (size_setting){b, d->value};
     return ASSAY_OK;
 }
 
-static assay_status ask_all(scaling_ask *a, const assay_options *o, scale_work *s,
+static assay_status ask_all(scaling_ask *a, const scaling_asked *o, scale_work *s,
                             scaling_request *q, assay_error *err)
 {
-    for (uint32_t i = 0; i < o->model.dims.n; i++)
-        TRY(add_fixed(a, &o->model.dims.items[i], err));
-    for (uint32_t i = 0; i < o->scaling.ranges.n; i++)
-        TRY(add_axis(a, &o->scaling.ranges.items[i], s, q, err));
-    for (uint32_t i = 0; i < o->scaling.questions.n; i++) {
+    for (uint32_t i = 0; i < o->n_dims; i++)
+        TRY(add_fixed(a, &o->dims[i], err));
+    for (uint32_t i = 0; i < o->of->ranges.n; i++)
+        TRY(add_axis(a, &o->of->ranges.items[i], s, q, err));
+    for (uint32_t i = 0; i < o->of->questions.n; i++) {
         scaling_question *x = &s->questions[s->n_questions++];
-        *x = o->scaling.questions.items[i];
+        *x = o->of->questions.items[i];
         x->text = str_copy(s->arena, x->text);
         x->axis = str_copy(s->arena, x->axis);
         s->metrics[x->metric] = true;
     }
     for (int m = 0; m < SCALING_TRAINING; m++)
         s->metrics[m] = true;
-    s->metrics[SCALING_TRAINING] |= o->analysis.training;
+    s->metrics[SCALING_TRAINING] |= o->training;
     return arena_failed(s->arena) ? err_no_memory(err) : ASSAY_OK;
 }
 
@@ -138,49 +135,34 @@ static assay_status name_sizes(const scaling_ask *a, assay_status status, assay_
     char said[sizeof err->message];
     snprintf(said, sizeof said, "%s", err->message);
     const char *stop = said[strlen(said) - 1] == '.' ? "" : ".";
-    job_size_names(a->model, a->o, a->base, &names);
+    subject_size_names(a->subject, a->base, &names);
     err_clear(err);
     err_fail(err, status, "%s%s Other sizes: %s.", said, stop, sbuf_cstr(&names));
     sbuf_free(&names);
     return status;
 }
 
-static assay_status scale(assay_model *m, const assay_options *o, scale_work *s, assay_error *err)
+static assay_status scale(const scaling_asked *q, scale_work *work, assay_error *err)
 {
-    assay_options plain = *o;
-    assay_result *base = NULL;
-    memset(&plain.model.dims, 0, sizeof plain.model.dims);
-    memset(&plain.scaling.ranges, 0, sizeof plain.scaling.ranges);
-    plain.model.strict = plain.view.verbose = false;
-    plain.analysis.no_advice = true;
-    for (uint32_t i = 0; i < o->scaling.questions.n; i++)
-        plain.analysis.training |= o->scaling.questions.items[i].metric == SCALING_TRAINING;
-    TRY(job_analyze(m, &plain, &base, err));
     scaling_ask *a = memory_zeroed(1, sizeof *a);
-    scaling_request q = {.evaluate = evaluate, .ctx = a};
-    assay_status status = a ? ASSAY_OK : err_no_memory(err);
-    if (a)
-        *a = (scaling_ask){.model = m, .o = &plain, .base = base->p};
-    if (status == ASSAY_OK && base->p->inventory.alone)
-        status = model_no_graph(m, err);
-    if (status == ASSAY_OK)
-        status = ask_all(a, o, s, &q, err);
-    s->model = str_copy(s->arena, base->p->model);
-    s->precision = str_copy(s->arena, profile_precision(base->p));
-    if (status == ASSAY_OK)
-        status = name_sizes(a, scaling_run(&q, s, err), err);
-    s->kv_cache = a ? a->kv_cache : NULL;
+    TRY_MEMORY(a, err);
+    scaling_request request = {.evaluate = evaluate, .ctx = a};
+    *a = (scaling_ask){.subject = q->subject, .base = q->base};
+    assay_status s = ask_all(a, q, work, &request, err);
+    work->model = str_copy(work->arena, q->base->model);
+    work->precision = str_copy(work->arena, profile_precision(q->base));
+    if (s == ASSAY_OK)
+        s = name_sizes(a, scaling_run(&request, work, err), err);
+    work->kv_cache = a->kv_cache;
     free(a);
-    handle_free(base);
-    return status;
+    return s;
 }
 
-assay_status job_scale(assay_model *m, const assay_options *o, arena *a, scaling *out,
-                       assay_error *err)
+assay_status scaling_study(const scaling_asked *q, arena *a, scaling *out, assay_error *err)
 {
     scale_work *work = ARENA_NEW(a, scale_work);
     TRY_MEMORY(work, err);
     work->arena = a;
-    TRY(scale(m, o, work, err));
+    TRY(scale(q, work, err));
     return scaling_result(work, out) ? ASSAY_OK : err_no_memory(err);
 }
