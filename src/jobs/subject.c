@@ -38,6 +38,16 @@ static assay_status go_on(void *subject, uint64_t done, assay_error *err)
     return job_go_on(((const job_subject *)subject)->o, "sizes", done, 0, err);
 }
 
+static assay_status stopped(void *subject, assay_error *err)
+{
+    return job_stopped(((const job_subject *)subject)->o, err);
+}
+
+static assay_status no_graph(void *subject, assay_error *err)
+{
+    return model_no_graph(((const job_subject *)subject)->model, err);
+}
+
 void job_subject_init(job_subject *s, assay_model *m, const assay_options *o)
 {
     *s = (job_subject){.of = {.options = &o->model,
@@ -49,6 +59,8 @@ void job_subject_init(job_subject *s, assay_model *m, const assay_options *o)
                               .build = build_with,
                               .analyze = analyze_with,
                               .go_on = go_on,
+                              .stopped = stopped,
+                              .no_graph = no_graph,
                               .ctx = s},
                        .model = m,
                        .o = o};

@@ -22,6 +22,10 @@ typedef struct study_subject {
     assay_status (*analyze)(void *ctx, const model_options *with, profile **out, assay_error *err);
     /* After `done` evaluations: ASSAY_ERR_INTERRUPTED when the user wants no more. */
     assay_status (*go_on)(void *ctx, uint64_t done, assay_error *err);
+    /* The same question without a report of progress. */
+    assay_status (*stopped)(void *ctx, assay_error *err);
+    /* ASSAY_ERR_UNSUPPORTED: the model is an inventory of weights. */
+    assay_status (*no_graph)(void *ctx, assay_error *err);
     void *ctx;
 } study_subject;
 
