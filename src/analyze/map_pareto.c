@@ -122,15 +122,42 @@ static bool any_known(const profile_mapping *m, const map_goal_row *h)
     return false;
 }
 
-/* An expectation is a tie when its interval overlaps that of the better row before it, of the same batch. */
+static bool overlaps(const mapping_row *a, const mapping_row *b)
+{
+    return a->batch == b->batch && a->latency_high_ms > 0 && b->latency_high_ms > 0 &&
+           a->latency_low_ms <= b->latency_high_ms && b->latency_low_ms <= a->latency_high_ms;
+}
+
+static bool ranks(const mapping_row *r)
+{
+    return r->fits && !r->imprecise;
+}
+
+static const mapping_row *fastest_of_batch(const profile_mapping *m, int64_t batch)
+{
+    const mapping_row *best = NULL;
+    for (uint32_t i = 0; i < m->n_rows; i++) {
+        const mapping_row *r = &m->rows[i];
+        if (ranks(r) && r->batch == batch && (!best || r->latency_ms < best->latency_ms))
+            best = r;
+    }
+    return best;
+}
+
+/* An expectation is a tie when its interval overlaps that of the fastest on another device at the same batch, or on the
+ * front that of the better row before it. */
 static void mark_ties(profile_mapping *m, const uint32_t *front)
 {
+    const mapping_row *fastest = NULL;
+    for (uint32_t i = 0; i < m->n_rows; i++) {
+        mapping_row *r = &m->rows[i];
+        if (!fastest || fastest->batch != r->batch)
+            fastest = fastest_of_batch(m, r->batch);
+        r->tie = fastest && ranks(r) && r->hardware != fastest->hardware && overlaps(r, fastest);
+    }
     for (uint32_t i = 1; i < m->n_pareto; i++) {
-        const mapping_row *before = &m->rows[front[i - 1]];
         mapping_row *r = &m->rows[front[i]];
-        r->tie = r->batch == before->batch && r->latency_high_ms > 0 &&
-                 before->latency_high_ms > 0 && r->latency_low_ms <= before->latency_high_ms &&
-                 before->latency_low_ms <= r->latency_high_ms;
+        r->tie = r->tie || overlaps(r, &m->rows[front[i - 1]]);
     }
 }
 
@@ -146,7 +173,7 @@ assay_status map_pareto(profile_mapping *m, const map_options *o, arena *scratch
     TRY_MEMORY(c && front, err);
     for (uint32_t i = 0; i < m->n_rows; i++) {
         double x = g->value(m, &m->rows[i]), y = h->value(m, &m->rows[i]);
-        if (!m->rows[i].fits || m->rows[i].imprecise || (o->limit > 0 && x > g->limit(o->limit)))
+        if (!ranks(&m->rows[i]) || (o->limit > 0 && x > g->limit(o->limit)))
             continue;
         if (x < 0 || y < 0)
             m->n_no_power++;

@@ -127,6 +127,30 @@ static uint32_t fitting_devices(const profile_mapping *m)
     return n;
 }
 
+/* Other devices with a row of its batch that ties: one of them is the fastest when this row ties with it. */
+static uint32_t tying_devices(const profile_mapping *m, const mapping_row *best)
+{
+    uint32_t n = best->tie ? 1 : 0;
+    for (uint32_t h = 0; h < m->n_hardware; h++)
+        for (uint32_t i = 0; h != best->hardware && i < m->n_rows; i++)
+            if (m->rows[i].hardware == h && m->rows[i].tie && m->rows[i].batch == best->batch) {
+                n++;
+                break;
+            }
+    return n;
+}
+
+static void put_ties(const profile_mapping *m, const mapping_row *best, sbuf *out)
+{
+    bool by_latency = m->goal && strcmp(m->goal, "latency") == 0;
+    uint32_t n = by_latency ? tying_devices(m, best) : 0;
+    if (!n)
+        return;
+    sbuf_puts(out, " It ties with ");
+    conclude_count(out, n, "other device");
+    sbuf_puts(out, ": the intervals overlap.");
+}
+
 static void put_place(const profile *p, const mapping_row *r, sbuf *out)
 {
     conclude_name(out, p->model);
@@ -153,6 +177,7 @@ static void conclude_map(const profile *p, sbuf *out)
     const mapping_row *best = best_row(m);
     if (best && best->latency_ms > 0) {
         put_place(p, best, out);
+        put_ties(m, best, out);
     } else {
         conclude_name(out, p->model);
         sbuf_puts(out, " fits into the memory of none of the devices.");

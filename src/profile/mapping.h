@@ -44,7 +44,8 @@ typedef struct mapping_row {
     double cost_per_million;                 /* USD for samples; NaN: no price */
     double limit_ms;                         /* the roofline: no kernel is faster */
     bool imprecise; /* the interval spans more than a factor of two: left out of rankings */
-    bool tie;       /* on the Pareto front: its interval overlaps that of the row before it */
+    bool tie; /* its interval overlaps that of the fastest of its batch on another device, or on
+                     * the Pareto front that of the row before it */
     uint64_t memory_bytes, weights_bytes, activations_bytes;
     double percent_of_memory;       /* profile_settle(): memory_bytes of the device's */
     bool trains;                    /* the precision is one that is trained at */

@@ -61,8 +61,9 @@ static const field row_rows[] = {
           "The interval spans more than a factor of two; the row is left out of rankings.",
           OMIT_ZERO, IN_CSV),
     FIELD(mapping_row, tie, BOOL, NONE, NULL,
-          "On the Pareto front: the interval overlaps that of the row before it.", OMIT_ZERO,
-          IN_CSV),
+          "The interval overlaps that of the fastest row of the same batch on another device, or "
+          "on the Pareto front that of the row before it.",
+          OMIT_ZERO, IN_CSV),
 };
 static bool finish_row(field_reader *r, void *base)
 {

@@ -59,6 +59,7 @@ static void put_interval(const view *v, sbuf *b, const field_value *row)
         sbuf_puts(b, " imprecise");
 }
 
+#define TIE_COLUMN VIEW_TEXT("", "[{?+tie:tie}]", .keep = true, .tone = TONE_DIM)
 #define GAIN_COLUMNS                                                                      \
     VIEW_NUMBER("10 % more FLOPS", "{gain_from_10_percent_flops:less}", .drop = 3,        \
                 .tone = TONE_DIM),                                                        \
@@ -70,6 +71,7 @@ static const view_column place_columns[] = {
     VIEW_NUMBER("Limit", "{+limit_ms:ms}", .keep = true, .tone = TONE_DIM),
     VIEW_NUMBER("Expected", "{latency_ms:ms}", .keep = true, .tone = TONE_STRONG),
     VIEW_NUMBER("80 % within", NULL, .put = put_interval, .keep = true, .tone = TONE_DIM),
+    TIE_COLUMN,
     VIEW_NUMBER("Samples/s", "{throughput:rate}", .keep = true),
     VIEW_NUMBER("Memory", "{memory_bytes:bytes}", .keep = true),
     VIEW_NUMBER("of it", "{percent_of_memory:percent}", .drop = 3, .tone = TONE_DIM),
@@ -149,6 +151,7 @@ static const view_column device_columns[] = {
     VIEW_TEXT("Precision", "{precision:text}", .keep = true),
     VIEW_NUMBER("Expected", "{latency_ms:ms}", .keep = true, .tone = TONE_STRONG),
     VIEW_NUMBER("80 % within", NULL, .put = put_interval, .drop = 4, .tone = TONE_DIM),
+    TIE_COLUMN,
     VIEW_NUMBER("Limit", "{+limit_ms:ms}", .drop = 6, .tone = TONE_DIM),
     VIEW_NUMBER("Samples/s", "{throughput:rate}", .drop = 7),
     VIEW_NUMBER("Best samples/s", NULL, .put = put_best, .keep = true),
@@ -257,12 +260,6 @@ static void put_power(const view *v, sbuf *b, const field_value *row)
         sbuf_puts(b, "?");
 }
 
-static void put_tie(const view *v, sbuf *b, const field_value *row)
-{
-    (void)v;
-    sbuf_puts(b, ((const mapping_row *)row->at)->tie ? "tie" : "");
-}
-
 /* The cost keeps its column when it is the goal; else it goes early on a narrow screen. */
 static void put_cost_if(const view *v, sbuf *b, const field_value *row, bool wanted)
 {
@@ -288,7 +285,7 @@ static const view_column front_columns[] = {
     VIEW_NUMBER("Batch", "{batch:text}", .keep = true),
     VIEW_NUMBER("Expected", "{latency_ms:ms}", .keep = true, .tone = TONE_STRONG),
     VIEW_NUMBER("80 % within", NULL, .put = put_interval, .drop = 6, .tone = TONE_DIM),
-    VIEW_TEXT("", NULL, .put = put_tie, .keep = true, .tone = TONE_DIM),
+    TIE_COLUMN,
     VIEW_NUMBER("Samples/s", "{throughput:rate}", .keep = true),
     VIEW_NUMBER("Memory", "{memory_bytes:bytes}", .drop = 5),
     VIEW_NUMBER("Power", NULL, .put = put_power, .keep = true),
@@ -325,8 +322,8 @@ static const view_line_row trust_lines[] = {
     VIEW_LINE(
         "Expected: median of the runtime named beside the device, with the interval that holds "
         "four of five models. Limit: the roofline, which no kernel undercuts. docs/hardware.md "
-        "gives formulas, sources and errors. `tie`: the interval overlaps that of the row "
-        "above. Rows marked imprecise are left out of the ranking.",
+        "gives formulas, sources and errors. `tie`: the interval overlaps that of the "
+        "fastest device at the same batch, or in the Pareto table that of the row above. Rows marked imprecise are left out of the ranking.",
         "!map.calibration/map.hardware.1", DIM),
 };
 

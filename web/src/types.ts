@@ -1520,7 +1520,10 @@ export interface MappingRow {
     limit_ms?: number;
     /** The interval spans more than a factor of two; the row is left out of rankings. */
     imprecise?: true;
-    /** On the Pareto front: the interval overlaps that of the row before it. */
+    /**
+     * The interval overlaps that of the fastest row of the same batch on another device, or on the
+     * Pareto front that of the row before it.
+     */
     tie?: true;
 }
 

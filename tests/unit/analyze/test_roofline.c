@@ -277,6 +277,33 @@ static void test_floors(void **state)
     assay_result_free(p);
 }
 
+static bool ties_at(const assay_result *p, size_t i)
+{
+    char path[64];
+    snprintf(path, sizeof path, "devices.%zu.tie", i);
+    return assay_result_number(p, path) == 1;
+}
+
+/* At batch 1 the host's launches decide on either GPU: the intervals overlap, and one row of the two says so. At batch 256
+ * one is far behind. */
+static void test_ties(void **state)
+{
+    assay_result *p = mapped("mobilenet_v2",
+                             (const char *const[]){"hardware", "rtx4090,rtx2060", "precision",
+                                                   "fp16", "batch-sizes", "1,256", NULL});
+    placed place;
+    size_t n = count_at(p, "devices"), small = 0, large = 0;
+    (void)state;
+    assert_int_equal(n, 4);
+    for (size_t i = 0; i < n; i++) {
+        assert_true(placed_at(p, i, &place));
+        *(place.batch == 1 ? &small : &large) += ties_at(p, i);
+    }
+    assert_int_equal(small, 1);
+    assert_int_equal(large, 0);
+    assay_result_free(p);
+}
+
 static void test_rtx3090(void **state)
 {
     assay_result *p = mapped("resnet50",
@@ -483,14 +510,23 @@ static void test_ridge_is_the_threshold(void **state)
 int run_test_roofline(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_peaks),           cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_memory),          cmocka_unit_test(test_bent_lines),
-        cmocka_unit_test(test_falling_lines),   cmocka_unit_test(test_verdicts),
-        cmocka_unit_test(test_verdicts_apart),  cmocka_unit_test(test_goals),
-        cmocka_unit_test(test_lines_are_exact), cmocka_unit_test(test_floors),
-        cmocka_unit_test(test_rtx3090),         cmocka_unit_test(test_head_room),
-        cmocka_unit_test(test_fp16_ranking),    cmocka_unit_test(test_layers_of_devices),
-        cmocka_unit_test(test_refusals),        cmocka_unit_test(test_ridge_is_the_threshold),
+        cmocka_unit_test(test_peaks),
+        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_bent_lines),
+        cmocka_unit_test(test_falling_lines),
+        cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_verdicts_apart),
+        cmocka_unit_test(test_goals),
+        cmocka_unit_test(test_lines_are_exact),
+        cmocka_unit_test(test_floors),
+        cmocka_unit_test(test_ties),
+        cmocka_unit_test(test_rtx3090),
+        cmocka_unit_test(test_head_room),
+        cmocka_unit_test(test_fp16_ranking),
+        cmocka_unit_test(test_layers_of_devices),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_ridge_is_the_threshold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
