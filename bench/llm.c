@@ -5,9 +5,10 @@
  *
  * Rows: source AIConfigurator, gpus 1, H100 and B200, quantities tpot and ttft; repeats that differ by more than 10 %
  * are left out. The memory of the GPU limits the requests that run: engines use 90 % of it. Targets: median error 15 %
- * (TPOT) and 20 % (TTFT). VERBOSE=1 prints every row. The last lines are the columns rows to ttft_high of
- * data/serving.csv: per engine, the median error, and the 10 % and 90 % quantiles of measured over predicted time
- * (widened to contain 1: the interval contains the expectation).
+ * (TPOT) and 20 % (TTFT). VERBOSE=1 prints every row. The last lines are the columns wait to ttft_high of
+ * data/serving.csv: per engine the two numbers of the wait, fitted to its rows, the median error, and the 10 % and 90 %
+ * quantiles of measured over predicted time (widened to contain 1: the interval contains the expectation). TPOT has
+ * no number fitted to these rows; errors of TTFT are of prompt and output lengths that the fit did not see.
  */
 #include <math.h>
 
@@ -43,11 +44,18 @@ typedef struct errors {
 
 enum { ENGINES = 8 };
 
+/* Rows of TTFT of one engine: seconds = wait x[0] + queue x[1]. */
+typedef struct waits {
+    double x[ROWS][2], seconds[ROWS];
+    uint32_t group[ROWS], n; /* lengths of prompt and output */
+} waits;
+
 typedef struct reading {
     bench_run run;
     serving_table table;
-    errors found[2][2];        /* quantity; GPU */
-    errors ratios[ENGINES][2]; /* engine of the table; quantity: measured over predicted */
+    errors found[2][2];     /* quantity; GPU */
+    errors ratios[ENGINES]; /* engine of the table: TPOT, measured over predicted */
+    waits waits[ENGINES];
 } reading;
 
 static const named *find_model(str name)
@@ -92,12 +100,21 @@ static bool has_row(const serving_engine *e, str engine)
     return e->name.n >= engine.n && memcmp(e->name.p, engine.p, engine.n) == 0;
 }
 
-static void keep_ratio(reading *r, const serving_engine *engine, bool ttft, double ratio)
+static void keep_ratio(errors *e, double ratio)
 {
-    size_t i = (size_t)(engine - r->table.engines.items);
-    errors *e = i < ENGINES ? &r->ratios[i][ttft] : NULL;
-    if (e && e->n < ROWS)
+    if (e->n < ROWS)
         e->off[e->n++] = ratio;
+}
+
+static void keep_wait(waits *w, const serving_time *t, const serving_load *l, double seconds)
+{
+    double slower = t->ttft.expected / (t->ttft.expected - t->wait_s);
+    if (w->n == ROWS || t->running < 2)
+        return;
+    w->x[w->n][0] = t->prefill_s * slower;
+    w->x[w->n][1] = t->prefill_s * slower * t->running;
+    w->seconds[w->n] = seconds;
+    w->group[w->n++] = (uint32_t)(l->input * 65536 + l->output);
 }
 
 static void take_line(reading *r, const bench_table *t)
@@ -126,8 +143,13 @@ static void take_line(reading *r, const bench_table *t)
     if (!(is > 0) || e->n == ROWS)
         return;
     e->off[e->n++] = fabs(says / is - 1);
-    if (has_row(on.engine, bench_cell(t, "engine")))
-        keep_ratio(r, on.engine, ttft, is / says);
+    size_t engine = (size_t)(on.engine - r->table.engines.items);
+    if (engine < ENGINES && has_row(on.engine, bench_cell(t, "engine"))) {
+        if (ttft)
+            keep_wait(&r->waits[engine], &s, &l, is / 1e3);
+        else
+            keep_ratio(&r->ratios[engine], is / says);
+    }
     if (getenv("VERBOSE"))
         printf("%.*s %.*s %.*s %.*s isl %g osl %g c %g running %g  measured %.1f predicted %.1f\n",
                (int)gpu.n, gpu.p, (int)bench_cell(t, "engine").n, bench_cell(t, "engine").p,
@@ -162,16 +184,34 @@ static void print_ratios(errors *e)
            fmin(1, fit_quantile(e->off, e->n, 0.1)), fmax(1, fit_quantile(e->off, e->n, 0.9)));
 }
 
+static bool fit_waits(const waits *w, fit_result *out)
+{
+    arena *a = arena_new((size_t)64 << 20);
+    fit_problem p = {.form = FIT_SUM,
+                     .n = w->n,
+                     .n_terms = 2,
+                     .x = w->x[0],
+                     .seconds = w->seconds,
+                     .group = w->group,
+                     .prior = (const double[]){0, -3}, /* no wait; a twentieth of a prompt each */
+                     .prior_rows = 0.01};
+    assay_error err;
+    err_clear(&err);
+    bool ok = fit_run(&p, a, out, NULL, &err) == ASSAY_OK;
+    arena_free(a);
+    return ok;
+}
+
 static void report_engines(reading *r)
 {
     for (uint32_t i = 0; i < r->table.engines.n && i < ENGINES; i++) {
-        errors *tpot = &r->ratios[i][0], *ttft = &r->ratios[i][1];
-        if (!tpot->n || !ttft->n)
+        fit_result f;
+        if (!r->ratios[i].n || !fit_waits(&r->waits[i], &f))
             continue;
-        printf("  " STR_FMT ": %u", STR_ARG(r->table.engines.items[i].name), tpot->n);
-        print_ratios(tpot);
-        print_ratios(ttft);
-        printf("\n");
+        printf("  " STR_FMT ": %.3g,%.3g,%u", STR_ARG(r->table.engines.items[i].name), exp(f.c[0]),
+               exp(f.c[1]), r->ratios[i].n);
+        print_ratios(&r->ratios[i]);
+        printf(",%.3f,%.2f,%.2f\n", f.median_error, fmin(1, f.low), fmax(1, f.high));
     }
 }
 
