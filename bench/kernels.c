@@ -96,6 +96,16 @@ static double passes_of(str collective)
     return str_is(collective, "all_reduce") ? 2 : 1;
 }
 
+/* "power_law_1.2": 1.2; anything else is even. */
+static double skew_of(str distribution)
+{
+    str name = STR("power_law_");
+    double v = 0;
+    if (str_starts(distribution, name.p))
+        str_to_f64((str){distribution.p + name.n, distribution.n - name.n}, &v);
+    return v;
+}
+
 static uint32_t mix(uint32_t a, double b)
 {
     uint64_t v = ((uint64_t)a << 32 | (uint32_t)(b * 16)) + 0x9e3779b97f4a7c15u;
@@ -126,7 +136,7 @@ static sample read_sample(const bench_table *h, kernel_family f, const kernel_dt
                      .topk = bench_number(h, "topk"),
                      .experts = bench_number(h, "num_experts"),
                      .shares = bench_number(h, "moe_ep_size"),
-                     .skewed = str_starts(bench_cell(h, "distribution"), "power"),
+                     .skew = skew_of(bench_cell(h, "distribution")),
                      .devices = bench_number(h, "gpus"),
                      .message_bytes = bench_number(h, "message_bytes"),
                      .passes = passes_of(bench_cell(h, "collective"))};
@@ -274,7 +284,7 @@ static void fit_table(table *t, arena *keep)
 
 static const char *const generations[][3] = {
     {"a100_sxm"}, {"h100_sxm"}, {"b200_sxm", "b300_sxm", "gb200"}, {"rtx_pro_6000_server"}};
-enum { N_GENERATIONS = 4, POOLED_MOST = 60000, CHOOSING_MOST = 6000 };
+enum { N_GENERATIONS = 4, POOLED_MOST = 60000 };
 
 static int generation_of(str gpu)
 {
@@ -301,8 +311,7 @@ static bool is_judged(kernel_family f)
 #define OTHER_TYPE_OF_SUM \
     0.5                   /* the same: bytes and peak, in which types differ, are in the parts */
 #define POOLED_PRIOR 0.06 /* of the rows' weight */
-#define SUM_PRIOR    2e-5 /* the same of sums */
-#define DROPPED      -30  /* coefficient of a part that was dropped: exp(-30) of it is left */
+#define SUM_PRIOR    1e-3 /* the same of sums */
 #define USELESS      0.8  /* mean error of a generation left out: such a pooled row is not kept */
 
 static uint32_t pooled_row(const table *t, uint32_t i, fit_form form, double *out)
@@ -337,9 +346,8 @@ typedef struct pooled {
     uint32_t *group; /* generation */
 } pooled;
 
-/* Every step-th row of the tables that pool, so that there are at most `most`. */
-static bool gather(const bench *b, const table *of, int without, fit_form form, size_t most,
-                   arena *a, pooled *p)
+/* Every step-th row of the tables that pool, so that there are at most POOLED_MOST. */
+static bool gather(const bench *b, const table *of, int without, fit_form form, arena *a, pooled *p)
 {
     size_t all = 0, rows[N_GENERATIONS] = {0};
     for (uint32_t k = 0; k < b->n; k++)
@@ -347,7 +355,7 @@ static bool gather(const bench *b, const table *of, int without, fit_form form, 
             all += b->tables[k].rows.n;
             rows[generation_of(b->tables[k].gpu)] += b->tables[k].rows.n;
         }
-    size_t step = all / most + 1, room = all / step + TABLES;
+    size_t step = all / POOLED_MOST + 1, room = all / step + TABLES;
     *p = (pooled){.form = form,
                   .x = ARENA_ARRAY(a, double, room *FIT_TERMS),
                   .base = ARENA_ARRAY(a, double, room),
@@ -371,74 +379,18 @@ static bool gather(const bench *b, const table *of, int without, fit_form form, 
     return p->n > 100;
 }
 
-/* With the terms of `mask` alone; ratio as in fit_run(). */
-static bool fit_masked(const pooled *p, uint64_t mask, fit_result *out, double *ratio)
+static bool fit_pooled(const pooled *p, fit_result *out)
 {
     arena *a = arena_new((size_t)2 << 30);
-    double *x = ARENA_ARRAY(a, double, (size_t)p->n * p->terms);
-    for (size_t i = 0; i < (size_t)p->n * p->terms; i++)
-        x[i] = mask >> i % p->terms & 1 ? p->x[i] : 0;
-    fit_problem q = {p->form, p->n, p->terms, x, p->base, p->seconds, p->weight, p->group, NULL, 0};
+    fit_problem q = {p->form,    p->n,      p->terms, p->x, p->base,
+                     p->seconds, p->weight, p->group, NULL, 0};
     for (uint32_t i = 0; i < p->n; i++)
         q.prior_rows += p->weight[i] * (p->form == FIT_SUM ? SUM_PRIOR : POOLED_PRIOR);
     assay_error err;
     err_clear(&err);
-    bool ok = fit_run(&q, a, out, ratio, &err) == ASSAY_OK;
-    for (uint32_t j = 0; j < p->terms; j++)
-        out->c[j] = mask >> j & 1 ? out->c[j] : DROPPED;
+    bool ok = fit_run(&q, a, out, NULL, &err) == ASSAY_OK;
     arena_free(a);
     return ok;
-}
-
-/* The mean over generations of the median error of each, left out. */
-static double inner_error(const pooled *p, uint64_t mask)
-{
-    double *ratio = malloc(sizeof *ratio * p->n), *off = malloc(sizeof *off * p->n);
-    fit_result r;
-    double sum = 0;
-    int n = 0;
-    bool ok = fit_masked(p, mask, &r, ratio);
-    for (uint32_t g = 0; ok && g < N_GENERATIONS; g++) {
-        uint32_t rows = 0;
-        for (uint32_t i = 0; i < p->n; i++)
-            if (p->group[i] == g)
-                off[rows++] = fabs(1 / ratio[i] - 1);
-        sum += rows ? fit_quantile(off, rows, 0.5) : 0;
-        n += rows > 0;
-    }
-    free(ratio);
-    free(off);
-    return n > 1 ? sum / n : INFINITY;
-}
-
-/* The part whose loss costs least, and the inner error without it. */
-static uint32_t least_part(const pooled *p, uint64_t mask, double *error)
-{
-    uint32_t best = 0;
-    *error = INFINITY;
-    for (uint32_t j = 1; j < p->terms; j++) {
-        double e = mask >> j & 1 ? inner_error(p, mask & ~((uint64_t)1 << j)) : INFINITY;
-        if (e < *error) {
-            *error = e;
-            best = j;
-        }
-    }
-    return best;
-}
-
-/* Which parts of a sum are kept: one after the other is dropped as long as the inner error does not rise. The
- * generation that is left out has no row in p: it does not take part in the choice. */
-static uint64_t choose_parts(const pooled *p)
-{
-    uint64_t mask = ((uint64_t)1 << p->terms) - 1;
-    if (p->form != FIT_SUM)
-        return mask;
-    double least = inner_error(p, mask), e = 0;
-    for (uint32_t j = least_part(p, mask, &e); e <= least; j = least_part(p, mask, &e)) {
-        mask &= ~((uint64_t)1 << j);
-        least = e;
-    }
-    return mask;
 }
 
 static bool has_parts(kernel_family f)
@@ -455,10 +407,8 @@ static bool pool_anew(const bench *b, const table *of, int without, fit_result *
 {
     arena *a = arena_new((size_t)2 << 30);
     fit_form form = form_of(of->family);
-    pooled few, p;
-    bool ok = gather(b, of, without, form, CHOOSING_MOST, a, &few) &&
-              gather(b, of, without, form, POOLED_MOST, a, &p) &&
-              fit_masked(&p, choose_parts(&few), out, NULL);
+    pooled p;
+    bool ok = gather(b, of, without, form, a, &p) && fit_pooled(&p, out);
     arena_free(a);
     return ok;
 }

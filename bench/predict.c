@@ -4,7 +4,7 @@
  *
  *   predict [--busy N] [--threads N] [--seconds N] [MODEL ...]      about four minutes on a quiet machine
  *
- * After --seconds (420) no further model is begun: the verdict is of the rows until then, and says how many they are.
+ * After --seconds (270) no further model is begun: the verdict is of the rows until then, and says how many they are.
  * --busy N starts N loops first, which take a CPU each, and stops them at the end. Targets: median error at most 10 %
  * (18 % with busy loops), 75 % of rows or more inside the 80 % interval, 90 % within a factor of two. An interval wider
  * than a factor of two is what `assay map` marks imprecise and leaves out of rankings: it is said, not a miss.
@@ -40,7 +40,7 @@ enum {
     N_HELD_OUT = sizeof held_out / sizeof *held_out,
     ERRORS_MAX = 256,
     LOOPS_MAX = 64,
-    SECONDS_MOST = 420
+    SECONDS_MOST = 270
 };
 
 typedef struct results {

@@ -78,6 +78,7 @@ kernel_machine kernel_machine_of(const device *d, const kernel_dtype *t)
                             .clock = or_usual(d->clock_hz, USUAL_CLOCK),
                             .cache_bytes = or_usual(d->cache_bytes, USUAL_CACHE),
                             .link = or_usual(d->link, 32e9),
+                            .fp4 = d->fp4 > 0,
                             .tensor_rate = half / or_usual(d->units, USUAL_UNITS) /
                                            or_usual(d->clock_hz, USUAL_CLOCK)};
 }

@@ -9,8 +9,7 @@
  * The x_j are logarithms of ratios (waves per unit, bytes per cache, arithmetic over moving, work over launch) and
  * hinges max(0, x - knot) on them: at most 50 per table. A device that was not measured takes the coefficients of the
  * pooled rows (device "*"), and its error is that of a generation left out. They are fitted to the ratios alone, or,
- * where launches, waves of blocks and bytes add up (most of attention, experts), they are factors of those parts;
- * a part that does not help generations that are left out has none (-30):
+ * where launches, waves of blocks and bytes add up (attention, experts), they are factors of those parts:
  *
  *   time   = max(limit, sum exp(c_j) part_j)      part_j: seconds by the data sheet
  *
@@ -54,7 +53,7 @@ typedef struct kernel_call {
     double batch, queries, past, heads, kv_heads, head_size, window; /* window 0: none */
     double kv_bytes;                                                 /* of a number in the cache */
     double tokens, hidden, inner, topk, experts, shares; /* shares: devices that hold experts */
-    bool skewed;                           /* some experts get more tokens than others */
+    double skew;                           /* exponent of a power law of experts' tokens; 0: even */
     double devices, message_bytes, passes; /* passes: of the message over the link */
 } kernel_call;
 
@@ -62,6 +61,7 @@ typedef struct kernel_call {
 typedef struct kernel_machine {
     double peak, bandwidth, units, clock, cache_bytes, link;
     double tensor_rate; /* half-precision FLOPs of a unit in a cycle */
+    bool fp4;           /* it has 4-bit tensor cores: of NVIDIA's, Blackwell and later */
 } kernel_machine;
 /* From these rates on, groups of warps share the tensor cores (Hopper), and they have memory of their own (Blackwell
  * for data centres): frameworks have other kernels for either. */

@@ -12,17 +12,24 @@
 #define BLOCK_CYCLES  (4e-6 * 2.6e9) /* that a block lives at least */
 
 /* Of sums, in cycles where no unit is given. */
-#define SUM_LAUNCH_S  5e-6
-#define SUM_LAUNCH    1e4
-#define SUM_KERNEL    9e3 /* of a further kernel that waits for the one before */
-#define SUM_OVERLAP   3e3 /* of one that is launched while the one before ends */
-#define SUM_BLOCK     4e3
-#define SUM_HEAD      60.0
-#define SPLIT         2.5e3 /* for each doubling of the parts of a cache */
-#define SPLIT_KEYS    256.0
-#define SUM_REACHES   0.6  /* of the peak */
-#define SPECIAL_UNIT  16.0 /* exponentials of a unit in a cycle */
-#define HEAD_MULTIPLE 32.0 /* head sizes are padded to it */
+#define SUM_LAUNCH_S     8e-6 /* of the kernel that writes the cache and the first of attention */
+#define SUM_OLDER_S      3e-6 /* more on GPUs before 4-bit tensor cores */
+#define SUM_KERNEL       9e3  /* of a further kernel that waits for the one before */
+#define SUM_OVERLAP      3e3  /* of one that is launched while the one before ends */
+#define SUM_BLOCK        4e3
+#define SUM_BLOCK_S      2e-6  /* of a block of decoding: it waits for memory, not for the clock */
+#define SUM_ROW          60.0  /* of one head of one new token that is written to the cache */
+#define SPLIT            2.5e3 /* for each doubling of the parts of a cache */
+#define SPLIT_KEYS       256.0
+#define REACHES          0.7  /* of the peak, as FlashAttention 2 publishes */
+#define REACHES_ASYNC    0.75 /* FlashAttention 3 */
+#define HALF_HIDDEN      0.5  /* of the exponentials, behind products */
+#define SPECIAL_UNIT     16.0 /* exponentials of a unit in a cycle */
+#define SPECIAL_ASYNC    0.9  /* of the exponentials, beside products */
+#define HEAD_MULTIPLE    32.0 /* head sizes are padded to it */
+#define ENCODER_LAUNCH_S 2e-6
+#define ENCODER_LAUNCH   1e4
+#define ENCODER_REACHES  0.6
 
 typedef struct attention {
     double pairs, keys; /* per head and sequence */
@@ -96,6 +103,12 @@ static decode_plan plan_decode(const kernel_call *c, const kernel_machine *m, co
     return p;
 }
 
+static void launch_parts(const kernel_machine *m, kernel_terms *t)
+{
+    kernel_part(t, SUM_LAUNCH_S);
+    kernel_part(t, m->fp4 ? 0 : SUM_OLDER_S);
+}
+
 static void decode_parts(const kernel_call *c, const kernel_machine *m, const attention *a,
                          kernel_terms *t)
 {
@@ -103,35 +116,68 @@ static void decode_parts(const kernel_call *c, const kernel_machine *m, const at
     double cycle = 1 / m->clock, waves = p.blocks / m->units;
     double walk = a->keys * c->head_size * 2 * c->kv_bytes / WALK_BYTES * cycle;
     double doublings = p.splits && !(c->window > 0) ? 1 + fmin(log2(a->keys / SPLIT_KEYS), 3) : 0;
-    kernel_part(t, SUM_LAUNCH_S + SUM_LAUNCH * cycle);
+    launch_parts(m, t);
     kernel_part(t, fmax(kernel_moving(m, t->bytes), p.walks ? walk : 0));
     kernel_part(t, p.further * SUM_KERNEL * cycle);
     kernel_part(t, p.overlapped ? SUM_OVERLAP * cycle : 0);
-    kernel_part(t, waves * SUM_BLOCK * cycle);
-    kernel_part(t, fmax(waves - 1, 0) * SUM_BLOCK * cycle);
+    kernel_part(t, waves * SUM_BLOCK_S);
+    kernel_part(t, fmax(waves - 1, 0) * SUM_BLOCK_S);
     kernel_part(t, doublings * SPLIT * cycle);
-    kernel_part(t, c->batch * c->heads / m->units * SUM_HEAD * cycle);
 }
 
-/* Prefill and encoders: products and exponentials run on different units of a block, neither hides the other whole.
- * An fp8 cache takes fp8 queries on kernels that compute in fp8: one more pass over them. */
-static void block_parts(const kernel_call *c, const kernel_machine *m, const attention *a,
-                        kernel_terms *t)
+/* What blocks of queries do, in seconds. */
+typedef struct block_work {
+    double products, exponentials; /* on units that are busy all the time */
+    double starting, walking;      /* of blocks; of one block over the keys */
+    double idle;                   /* factor: whole waves of blocks */
+} block_work;
+
+static block_work block_work_of(const kernel_call *c, const kernel_machine *m, const attention *a,
+                                double flops)
 {
     double blocks = ceil(c->queries / BLOCK_QUERIES) * c->heads * c->batch, cycle = 1 / m->clock;
-    double idle = fmin(ceil(blocks / m->units) * m->units / blocks, 1 + m->units / blocks);
     double padded = ceil(c->head_size / HEAD_MULTIPLE) * HEAD_MULTIPLE / c->head_size;
     double walk = c->window > 0 ? fmin(a->keys, c->window + BLOCK_QUERIES) : a->keys;
+    return (block_work){
+        .products = flops / m->peak * padded,
+        .exponentials = a->pairs * c->heads * c->batch / m->units / SPECIAL_UNIT * cycle,
+        .starting = blocks / m->units * SUM_BLOCK * cycle,
+        .walking = walk * c->head_size / WALK_BYTES * cycle,
+        .idle = fmin(ceil(blocks / m->units) * m->units / blocks, 1 + m->units / blocks)};
+}
+
+/* Products and exponentials run on different units of a multiprocessor: kernels for asynchronous tensor cores hide the
+ * shorter behind the longer, others half of the exponentials. An fp8 cache takes fp8 queries on kernels that compute in
+ * fp8: one more pass over them. New keys and values are written to the cache token by token and head by head. */
+static void prefill_parts(const kernel_call *c, const kernel_machine *m, const attention *a,
+                          kernel_terms *t)
+{
     attention_kernels k = kernels_on(c, m);
-    bool quantised = c->kv_bytes < 2 && c->family == KERNEL_PREFILL &&
-                     (k == FLASH3 || k == TENSORRT);
-    double passes = quantised ? 3 * c->batch * c->queries * c->heads * c->head_size : 0;
-    kernel_part(t, SUM_LAUNCH_S + SUM_LAUNCH * cycle);
-    kernel_part(t, t->flops / m->peak / SUM_REACHES * padded * idle);
+    bool async = k == FLASH3 || k == TENSORRT;
+    block_work w = block_work_of(c, m, a, t->flops);
+    double passes = c->kv_bytes < 2 && async ? 3 * c->batch * c->queries * c->heads * c->head_size
+                                             : 0;
+    double arithmetic = async ? fmax(w.products / REACHES_ASYNC, w.exponentials / SPECIAL_ASYNC)
+                              : w.products / REACHES + HALF_HIDDEN * w.exponentials;
+    launch_parts(m, t);
+    kernel_part(t, arithmetic * w.idle);
     kernel_part(t, kernel_moving(m, t->bytes + passes));
-    kernel_part(t, a->pairs * c->heads * c->batch / m->units / SPECIAL_UNIT * cycle * idle);
-    kernel_part(t, blocks / m->units * SUM_BLOCK * cycle);
-    kernel_part(t, walk * c->head_size / WALK_BYTES * cycle);
+    kernel_part(t, c->batch * c->queries * c->kv_heads / m->units * SUM_ROW / m->clock);
+    kernel_part(t, w.starting);
+    kernel_part(t, w.walking);
+}
+
+/* One kernel, without a cache. */
+static void encoder_parts(const kernel_call *c, const kernel_machine *m, const attention *a,
+                          kernel_terms *t)
+{
+    block_work w = block_work_of(c, m, a, t->flops);
+    kernel_part(t, ENCODER_LAUNCH_S + ENCODER_LAUNCH / m->clock);
+    kernel_part(t, w.products / ENCODER_REACHES * w.idle);
+    kernel_part(t, kernel_moving(m, t->bytes));
+    kernel_part(t, w.exponentials * w.idle);
+    kernel_part(t, w.starting);
+    kernel_part(t, w.walking);
 }
 
 /* ---- factors ---- */
@@ -206,6 +252,9 @@ void kernel_attention(const kernel_call *c, const kernel_machine *m, kernel_term
         decode_terms(c, m, &a, t);
         return;
     }
-    block_parts(c, m, &a, t);
+    if (c->family == KERNEL_ENCODER)
+        encoder_parts(c, m, &a, t);
+    else
+        prefill_parts(c, m, &a, t);
     prefill_terms(c, m, work, a.keys, t);
 }

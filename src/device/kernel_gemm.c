@@ -34,7 +34,7 @@ void kernel_gemm(const kernel_call *c, const kernel_machine *m, kernel_terms *t)
     double arithmetic = t->flops / m->peak * waste(c->m, c->n, m->units);
     double moving = kernel_moving(m, t->bytes);
     double depth = c->k < DEPTH_MOST ? c->k : DEPTH_MOST;
-    double waves = ceil(c->m / 128) * ceil(c->n / 128) / m->units;
+    double idle = fmax(log2(m->units / (ceil(c->m / 64) * ceil(c->n / 64))), 0);
     double rows = c->m / 128 > 0.25 ? c->m / 128 : 0.25;
     double lm = log2(c->m), ln = log2(c->n), lk = log2(c->k);
     double work = log2((arithmetic + moving) / d->launch_s);
@@ -44,11 +44,13 @@ void kernel_gemm(const kernel_call *c, const kernel_machine *m, kernel_terms *t)
     KERNEL_HINGES(t, work, -2, 0, 1, 2, 4);
     KERNEL_HINGES(t, log2(rows * c->n / 128 / m->units), -4, -2, -1, 0, 1, 3);
     t->n_ratios = t->n;
-    kernel_put(t, waves > 1 ? log2(ceil(waves) / waves) : 0);
+    kernel_put(t, idle * (lk - 10) / 4); /* few tiles walk the depth alone, or share it */
+    kernel_put(t, idle * fmax(lk - 11, 0) / 4);
+    kernel_put(t, (ln - 11) * (lk - 11) / 8);
     kernel_put(t, lm);
     kernel_put(t, ln);
     kernel_put(t, lk);
-    KERNEL_HINGES(t, lm, 4, 6, 7, 8, 9);
+    KERNEL_HINGES(t, lm, 4, 6, 7);
     KERNEL_HINGES(t, ln, 8, 11);
     KERNEL_HINGES(t, lk, 8, 10, 13);
     KERNEL_HINGES(t, log2(t->bytes / m->cache_bytes), -6, -3, -1, 0, 1);

@@ -32,6 +32,12 @@ typedef struct placing {
 
 /* ---- limits ---- */
 
+/* Milliseconds with the four decimals of a saved result: what is shown live and from a file rounds from the same number. */
+static double stored_ms(double seconds)
+{
+    return round(seconds * 1e7) / 1e4;
+}
+
 static double longer(double compute, double memory, double *bound_by_compute)
 {
     if (compute > memory)
@@ -110,22 +116,23 @@ static language_users users_at(const placing *x, const serving_on *on, int64_t u
                             .users = (double)users,
                             .most = (double)most};
     serving_time t = serving_predict(on, &l);
-    language_users u = {.users = users,
-                        .running = (int64_t)t.running,
-                        .ttft_ms = t.ttft.expected * 1e3,
-                        .ttft_low_ms = t.ttft.low * 1e3,
-                        .ttft_high_ms = t.ttft.high * 1e3,
-                        .itl_ms = t.tpot.expected * 1e3,
-                        .itl_low_ms = t.tpot.low * 1e3,
-                        .itl_high_ms = t.tpot.high * 1e3,
-                        .latency_ms = t.residence_s * 1e3,
-                        .ttft_p99_ms = serving_quantile(&t, &l, SERVING_TTFT, 0.99) * 1e3,
-                        .itl_p99_ms = serving_quantile(&t, &l, SERVING_ITL, 0.99) * 1e3,
-                        .latency_p99_ms = serving_quantile(&t, &l, SERVING_LATENCY, 0.99) * 1e3,
-                        .tokens_per_s = t.tokens,
-                        .requests_per_s = t.requests,
-                        .tokens_per_s_user = t.tokens / (double)users,
-                        .has_slo = x->users->slo.present};
+    language_users u = {
+        .users = users,
+        .running = (int64_t)t.running,
+        .ttft_ms = stored_ms(t.ttft.expected),
+        .ttft_low_ms = stored_ms(t.ttft.low),
+        .ttft_high_ms = stored_ms(t.ttft.high),
+        .itl_ms = stored_ms(t.tpot.expected),
+        .itl_low_ms = stored_ms(t.tpot.low),
+        .itl_high_ms = stored_ms(t.tpot.high),
+        .latency_ms = stored_ms(t.residence_s),
+        .ttft_p99_ms = stored_ms(serving_quantile(&t, &l, SERVING_TTFT, 0.99)),
+        .itl_p99_ms = stored_ms(serving_quantile(&t, &l, SERVING_ITL, 0.99)),
+        .latency_p99_ms = stored_ms(serving_quantile(&t, &l, SERVING_LATENCY, 0.99)),
+        .tokens_per_s = t.tokens,
+        .requests_per_s = t.requests,
+        .tokens_per_s_user = t.tokens / (double)users,
+        .has_slo = x->users->slo.present};
     u.within_slo = u.has_slo && is_within(&x->users->slo, &t, &l);
     return u;
 }
@@ -179,9 +186,9 @@ static serving_span at_least(serving_span s, double limit)
 
 static void put_span(serving_span s, double *expected, double *low, double *high)
 {
-    *expected = s.expected * 1e3;
-    *low = s.low * 1e3;
-    *high = s.high * 1e3;
+    *expected = stored_ms(s.expected);
+    *low = stored_ms(s.low);
+    *high = stored_ms(s.high);
 }
 
 static void put_times(const placing *x, const serving_on *on, const limits *m, language_device *out)
@@ -196,10 +203,10 @@ static void put_times(const placing *x, const serving_on *on, const limits *m, l
     serving_span step = at_least(serving_step(on, batch, (begin + end) / 2), limit);
     put_span(ttft, &out->first_token_ms, &out->first_token_low_ms, &out->first_token_high_ms);
     put_span(step, &out->average_ms, &out->average_low_ms, &out->average_high_ms);
-    out->first_step_ms = 1e3 * fmax(serving_step(on, batch, begin).expected, first.seconds);
-    out->last_step_ms = 1e3 * fmax(serving_step(on, batch, end).expected, done.seconds);
-    out->first_token_limit_ms = prefill.seconds * 1e3;
-    out->average_limit_ms = limit * 1e3;
+    out->first_step_ms = stored_ms(fmax(serving_step(on, batch, begin).expected, first.seconds));
+    out->last_step_ms = stored_ms(fmax(serving_step(on, batch, end).expected, done.seconds));
+    out->first_token_limit_ms = stored_ms(prefill.seconds);
+    out->average_limit_ms = stored_ms(limit);
     out->total_s = ttft.expected + step.expected * (double)o->generate;
     out->tokens_per_s = batch / step.expected;
     out->prefill_tokens_per_s = batch * begin / ttft.expected;

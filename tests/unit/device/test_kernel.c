@@ -10,7 +10,7 @@
 #include <cmocka.h>
 // clang-format on
 
-#include "device/kernel.h"
+#include "device/kernel_routing.h"
 #include "device/runtime.h"
 #include "device/serving.h"
 
@@ -204,7 +204,7 @@ static void larger_products_take_longer(void **state)
 /* Whole waves: one tile more than the units hold costs another wave. */
 static void tiles_run_in_waves(void **state)
 {
-    const kernel_machine m = {1e15, 1e12, 132, 1.8e9, 50e6, 0, 4e3};
+    const kernel_machine m = {1e15, 1e12, 132, 1.8e9, 50e6, 0, 4e3, false};
     kernel_call c = {.family = KERNEL_GEMM,
                      .dtype = kernel_dtype_find(STR("bfloat16")),
                      .m = 128 * 132,
@@ -222,7 +222,7 @@ static void tiles_run_in_waves(void **state)
 /* A window of keys bounds the work of attention. */
 static void windows_bound_attention(void **state)
 {
-    const kernel_machine m = {1e15, 1e12, 132, 1.8e9, 50e6, 0, 4e3};
+    const kernel_machine m = {1e15, 1e12, 132, 1.8e9, 50e6, 0, 4e3, false};
     kernel_call c = {.family = KERNEL_PREFILL,
                      .dtype = kernel_dtype_find(STR("bfloat16")),
                      .batch = 1,
@@ -244,8 +244,8 @@ static void windows_bound_attention(void **state)
  * for tensor memory do neither; exponentials limit short heads. */
 static void kernels_follow_the_tensor_cores(void **state)
 {
-    enum { FURTHER = 2, OVERLAPPED = 3, PRODUCTS = 1, EXPONENTIALS = 3 };
-    kernel_machine m = {1e15, 1e12, 132, 1.8e9, 50e6, 0, 1e3};
+    enum { OLDER = 1, FURTHER = 3, OVERLAPPED = 4, PRODUCTS = 1, EXPONENTIALS = 3 };
+    kernel_machine m = {1e15, 1e12, 132, 1.8e9, 50e6, 0, 1e3, false};
     kernel_call c = {.family = KERNEL_DECODE,
                      .dtype = kernel_dtype_find(STR("bfloat16")),
                      .batch = 2,
@@ -268,6 +268,10 @@ static void kernels_follow_the_tensor_cores(void **state)
     assert_true(old.parts[FURTHER] > 1.9 * plain.parts[FURTHER] && plain.parts[FURTHER] > 0);
     assert_true(hopper.parts[OVERLAPPED] > 0 && !(hopper.parts[FURTHER] > 0));
     assert_true(!(blackwell.parts[OVERLAPPED] > 0) && !(blackwell.parts[FURTHER] > 0));
+    assert_true(blackwell.parts[OLDER] > 0);
+    m.fp4 = true; /* launches sooner */
+    kernel_describe(&c, &m, &blackwell);
+    assert_true(!(blackwell.parts[OLDER] > 0));
     c.family = KERNEL_ENCODER;
     c.queries = 4096;
     c.kv_heads = 32;
@@ -277,6 +281,55 @@ static void kernels_follow_the_tensor_cores(void **state)
     kernel_describe(&c, &m, &plain);
     assert_true(fabs(old.parts[PRODUCTS] / plain.parts[PRODUCTS] - 1) < 1e-9);
     assert_true(old.parts[EXPONENTIALS] == plain.parts[EXPONENTIALS]);
+}
+
+/* Even routing: all experts have the same rows. Skewed: the device with the most has more than its part, never more
+ * than every token to each of its experts; tiles hold all rows. */
+static void experts_share_rows(void **state)
+{
+    kernel_call c = {.family = KERNEL_MOE, .tokens = 4096, .topk = 8, .experts = 256, .shares = 1};
+    expert_loads l;
+    (void)state;
+    kernel_route(&c, &l);
+    assert_true(l.rows == 4096 * 8 && l.reached == 256 && expert_tiles(&l, 64) == 512);
+    c.tokens = 4;
+    kernel_route(&c, &l);
+    assert_true(l.rows == 32 && l.reached == 32 && expert_tiles(&l, 16) == 32);
+    c.tokens = 4096;
+    c.skew = 1.2;
+    kernel_route(&c, &l);
+    assert_true(fabs(l.rows / (4096 * 8) - 1) < 1e-9);
+    assert_true(expert_tiles(&l, 64) > 4096 * 8 / 64 && expert_tiles(&l, 64) < 2 * 512);
+    for (double shares = 2; shares <= 256; shares *= 2) {
+        double before = l.rows;
+        c.shares = shares;
+        kernel_route(&c, &l);
+        assert_true(l.held == 256 / shares && l.rows < before && l.rows > 4096 * 8 / shares);
+        assert_true(l.rows <= l.held * 4096 && l.reached <= l.held);
+        assert_true(expert_tiles(&l, 16) * 16 > 0.9 * l.rows);
+    }
+}
+
+/* Without 4-bit tensor cores, unquantised experts run in Triton: tiles of 64 rows, and every pass takes all rows. */
+static void experts_follow_the_framework(void **state)
+{
+    enum { PRODUCTS = 1, PASSES = 3 };
+    kernel_machine m = {1e15, 1e12, 132, 1.8e9, 50e6, 0, 1e3, false};
+    kernel_call c = {.family = KERNEL_MOE,
+                     .dtype = kernel_dtype_find(STR("bfloat16")),
+                     .tokens = 512,
+                     .hidden = 4096,
+                     .inner = 1024,
+                     .topk = 8,
+                     .experts = 256,
+                     .shares = 8};
+    kernel_terms triton, other;
+    (void)state;
+    kernel_describe(&c, &m, &triton);
+    m.fp4 = true;
+    kernel_describe(&c, &m, &other);
+    assert_true(fabs(triton.parts[PRODUCTS] / other.parts[PRODUCTS] - 4) < 1e-9);
+    assert_true(triton.parts[PASSES] > 4 * other.parts[PASSES]);
 }
 
 /* ---- runtimes ---- */
@@ -516,6 +569,8 @@ int run_test_kernel(void)
         cmocka_unit_test(tiles_run_in_waves),
         cmocka_unit_test(windows_bound_attention),
         cmocka_unit_test(kernels_follow_the_tensor_cores),
+        cmocka_unit_test(experts_share_rows),
+        cmocka_unit_test(experts_follow_the_framework),
         cmocka_unit_test(runtimes_have_rows),
         cmocka_unit_test(runtimes_stay_above_their_limit),
         cmocka_unit_test(broken_rows_are_refused),
