@@ -1,4 +1,4 @@
-/* NCNN models: NAME.param (text) and NAME.bin (weights).
+/* NCNN models: NAME.param (text), or NAME.param.bin (the same in binary form), and NAME.bin (weights).
  * https://github.com/Tencent/ncnn/wiki/param-and-model-file-structure
  *
  *   7767517

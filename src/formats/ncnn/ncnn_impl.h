@@ -11,6 +11,7 @@ enum {
     NC_MAX_KEYS = 64,
     NC_LIST = 64, /* numbers of a list that a layer takes */
     NC_MAX_LINE = 1 << 20,
+    NC_MAX_TEXT = 64 << 20, /* of a binary form as text */
     NC_UNSET = -233,
     NC_TOKENS = 128, /* rows of an input that no layer fixes */
 };
@@ -110,6 +111,9 @@ int64_t nc_tokens(const nc_op *o);      /* usual rows of an input */
 int nc_keyed_sizes(const nc_op *o, int64_t *d);
 
 /* ---- weights (ncnn_weights.c) ---- */
+
+/* The text that a binary .param stands for, in the scratch arena (ncnn_binary.c). */
+assay_status nc_text_of_binary(nc_reader *r, str *out);
 
 /* The next weight of the .bin. tagged: a word before it tells its type. */
 ir_id nc_weight(nc_op *o, const char *what, bool tagged, int rank, const int64_t *dims);

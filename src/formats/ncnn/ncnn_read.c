@@ -209,9 +209,9 @@ static assay_status read_layer(nc_reader *r, nc_lines *l)
     return VEC_ADD(r->f.scratch, &r->layers, to) ? ASSAY_OK : err_no_memory(r->f.err);
 }
 
-static assay_status read_lines(nc_reader *r)
+static assay_status read_lines(nc_reader *r, source *src)
 {
-    nc_lines l = {.c = cursor_at(r->f.src, 0, source_size(r->f.src), r->f.err),
+    nc_lines l = {.c = cursor_at(src, 0, source_size(src), r->f.err),
                   .line = arena_alloc(r->f.scratch, NC_MAX_LINE)};
     uint64_t layers = 0;
     TRY_MEMORY(l.line, r->f.err);
@@ -231,6 +231,26 @@ static assay_status read_lines(nc_reader *r)
                   r->layers.n);
     return r->layers.n ? ASSAY_OK
                        : err_fail(r->f.err, ASSAY_ERR_MALFORMED, "the model has no layers");
+}
+
+static assay_status read_binary(nc_reader *r)
+{
+    str text;
+    source *lines = NULL;
+    TRY(nc_text_of_binary(r, &text));
+    TRY(source_memory(text.p, text.n, &lines, r->f.err));
+    assay_status s = read_lines(r, lines);
+    source_close(lines);
+    return s;
+}
+
+static assay_status read_param(nc_reader *r)
+{
+    static const char binary[] = {(char)0xdd, (char)0x85, 0x76, 0};
+    char head[sizeof binary] = {0};
+    if (source_size(r->f.src) > sizeof head)
+        TRY(source_read(r->f.src, 0, head, sizeof head, r->f.err));
+    return memcmp(head, binary, sizeof head) == 0 ? read_binary(r) : read_lines(r, r->f.src);
 }
 
 /* ---- a run over the layers: for sizes alone, or for nodes ---- */
@@ -388,7 +408,7 @@ static assay_status read_model(nc_reader *r)
 {
     bool clash = false;
     TRY_MEMORY(map_init(&r->by_name, r->f.scratch, 256), r->f.err);
-    TRY(read_lines(r));
+    TRY(read_param(r));
     TRY(choose_side(r));
     TRY(nc_run_layers(r, true, &clash));
     nc_check_bin(r);

@@ -86,10 +86,12 @@ void nc_skip_floats(nc_op *o, uint64_t n)
         advance(o->r, sat_mul(n, 4));
 }
 
-/* NAME.bin beside NAME.param. */
+/* NAME.bin beside NAME.param or NAME.param.bin. */
 assay_status nc_open_bin(nc_reader *r, const char *path)
 {
-    str stem = str_of(path);
+    str stem = path ? str_of(path) : (str){0};
+    if (str_ends(stem, ".param.bin"))
+        stem.n -= (uint32_t)strlen(".bin");
     if (!path || stem.n < 7 || !str_ends(stem, ".param"))
         return ASSAY_OK;
     char *name = arena_printf(r->f.scratch, "%.*s.bin", (int)stem.n - 6, stem.p);

@@ -7,8 +7,9 @@ head -c 700 net.bin > known.bin
 "$ASSAY" graph known.param --json | grep -c weights-size
 printf '7767517\n1 1\npnnx.Input pnnx_input_0 0 1 0 #0=(1,3,640,640)f32\n' > model.pnnx.param
 "$ASSAY" model.pnnx.param || echo "exit $?"
-printf '\335\205\166\000\003\000\000\000' > net.param.bin
-"$ASSAY" net.param.bin || echo "exit $?"
+"$ASSAY" graph net.param.bin --top 0 | grep -E "Parameters|MACs"
+printf '\335\205\166\000\003\000\000\000' > cut.param.bin
+"$ASSAY" cut.param.bin || echo "exit $?"
 # Inputs without sizes: what their layers need.
 cat > decoder.param << 'END'
 7767517

@@ -71,6 +71,24 @@ static void weights_are_slices_of_the_bin(void **state)
     ir_model_free(m);
 }
 
+/* The binary form has no names, and the same layers, sizes and weights. */
+static void the_binary_form_is_the_same_model(void **state)
+{
+    (void)state;
+    ir_model *text = foreign_model(NET), *m = foreign_model(NET ".bin");
+    const ir_graph *a = ir_graph_at(text, 0), *b = ir_graph_at(m, 0);
+    assert_int_equal(m->stored.elements, text->stored.elements);
+    assert_int_equal(b->nodes.n, a->nodes.n);
+    for (uint32_t i = 0; i + 1 < a->nodes.n; i++)
+        assert_true(
+            str_eq(ir_node_at(m, b->nodes.items[i])->op, ir_node_at(text, a->nodes.items[i])->op));
+    assert_non_null(foreign_node_of(m, "Type256", 0));
+    assert_false(foreign_has_note(m, "weights-size"));
+    assert_false(foreign_has_note(m, "weights-absent"));
+    ir_model_free(m);
+    ir_model_free(text);
+}
+
 static void sizes_in_words_are_read(void **state)
 {
     (void)state;
@@ -127,6 +145,7 @@ static void survives_damage(void **state)
 {
     (void)state;
     foreign_survives(NET, ncnn_read);
+    foreign_survives(NET ".bin", ncnn_read);
 }
 
 static void reads_the_tags_only(void **state)
@@ -155,6 +174,7 @@ int run_test_ncnn(void)
         cmocka_unit_test(layers_have_names_and_sizes),
         cmocka_unit_test(the_size_of_an_input_fits_the_file),
         cmocka_unit_test(weights_are_slices_of_the_bin),
+        cmocka_unit_test(the_binary_form_is_the_same_model),
         cmocka_unit_test(sizes_in_words_are_read),
         cmocka_unit_test(open_sizes_stay_open),
         cmocka_unit_test(malformed_files_are_refused),
