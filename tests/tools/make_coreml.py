@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes small Core ML models for the tests: net.mlmodel (a neural network), program.mlpackage
-(an ML program in a
-pipeline), trees.mlmodel (a model without a network).
+(an ML program in a pipeline), packed.mlmodel (a program with compressed weights), trees.mlmodel (a
+model without a network).
 
   make_coreml.py FOLDER
 """
@@ -62,7 +62,7 @@ def network():
     )
 
 
-FLOAT16, INT32, STRING = 10, 23, 2
+FLOAT16, INT8, INT32, UINT8, STRING = 10, 21, 23, 31, 2
 
 
 def tensor_type(dtype, *dims):
@@ -120,7 +120,45 @@ def program(folder):
     return num(1, 6) + IMAGE + sub(202, sub(1, inner), sub(1, suppress))
 
 
+def attribute(name, dtype, dims, data):
+    value = sub(3, sub(1, sub(5, sub(1, data))))
+    return sub(5, sub(1, name), sub(2, sub(2, tensor_type(dtype, *dims)), value))
+
+
+def packed():
+    """Palettes: in attributes (iOS 16), and as constants that the operation takes (iOS 18)."""
+    first = sub(
+        3,
+        sub(1, "constexpr_lut_to_dense"),
+        attribute("indices", UINT8, [54], b"\x12" * 54),
+        attribute("lut", FLOAT16, [16], b"\0\x3c" * 16),
+        sub(3, *named("w", FLOAT16, 4, 3, 3, 3)),
+    )
+    data = sub(3, sub(1, sub(5, sub(1, b"\x01" * 16))))
+    lut = sub(3, sub(1, sub(5, sub(1, b"\0\x3c" * 4))))
+    scale = sub(3, sub(1, sub(5, sub(1, b"\0\x3c" * 4))))
+    block = sub(
+        2,
+        sub(2, "out"),
+        first,
+        const("indices", UINT8, [4, 4, 1, 1], data),
+        const("lut", FLOAT16, [1, 1, 1, 1, 4, 1], lut),
+        op("constexpr_lut_to_dense", "v", [4, 4, 1, 1], indices="indices", lut="lut"),
+        const("bytes", INT8, [4, 4, 1, 1], data),
+        const("scale", FLOAT16, [4, 1, 1, 1], scale),
+        op("constexpr_blockwise_shift_scale", "u", [4, 4, 1, 1], data="bytes", scale="scale"),
+        op("conv", "a", [1, 4, 6, 6], x="image", weight="w"),
+        op("conv", "b", [1, 4, 6, 6], x="a", weight="v"),
+        op("conv", "out", [1, 4, 6, 6], x="b", weight="u"),
+    )
+    image = sub(1, *named("image", FLOAT16, 1, 3, 8, 8))
+    body = image + sub(2, "CoreML8") + sub(3, sub(1, "CoreML8"), block)
+    return num(1, 9) + IMAGE + sub(502, num(1, 1), sub(2, sub(1, "main"), sub(2, body)))
+
+
 def main(folder):
+    with open(f"{folder}/packed.mlmodel", "wb") as f:
+        f.write(packed())
     with open(f"{folder}/net.mlmodel", "wb") as f:
         f.write(num(1, 1) + IMAGE + network())
     with open(f"{folder}/trees.mlmodel", "wb") as f:

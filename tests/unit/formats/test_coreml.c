@@ -60,6 +60,26 @@ static void a_program_has_typed_operations(void **state)
     ir_model_free(m);
 }
 
+/* Palettes in attributes and in constants, and scaled integers: weights of the declared shape without content. */
+static void compressed_weights_are_counted_dense(void **state)
+{
+    (void)state;
+    static const uint64_t elements[] = {108, 16, 16};
+    ir_model *m = foreign_model("tests/data/coreml/packed.mlmodel");
+    for (int i = 0; i < 3; i++) {
+        const ir_node *packed = foreign_node_of(m, "Identity", i);
+        const ir_tensor *w = foreign_input_of(m, packed, 0)->constant;
+        assert_int_equal(w->n_elems, elements[i]);
+        assert_int_equal(w->dtype, IR_FLOAT16);
+        assert_int_equal(w->storage, IR_DATA_NONE);
+        assert_int_equal(foreign_node_of(m, "Conv", i)->inputs[1], packed->outputs[0]);
+    }
+    /* what the file holds beside them */
+    assert_int_equal(m->stored.elements, 108 + 16 + 16 + (16 + 4) + (16 + 4));
+    assert_false(foreign_has_note(m, "unknown-operator"));
+    ir_model_free(m);
+}
+
 static void models_without_a_network_are_refused(void **state)
 {
     (void)state;
@@ -102,6 +122,7 @@ int run_test_coreml(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_network_has_its_weights),
         cmocka_unit_test(a_program_has_typed_operations),
+        cmocka_unit_test(compressed_weights_are_counted_dense),
         cmocka_unit_test(models_without_a_network_are_refused),
         cmocka_unit_test(survives_damage),
         cmocka_unit_test(reads_the_graph_only),
