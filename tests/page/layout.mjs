@@ -1,158 +1,12 @@
-// What can be checked of the looks of a page without eyes, at three widths and in both themes:
-// nothing is wider than the window or than what contains it, no text covers another, no value is
-// cut, the last row of cards is never a single card, axe finds no contrast too low, and the browser
-// does not complain.
+// The looks (looks.mjs) of what commands write, of documents that were saved and of the dashboard.
+// Kinds of results that kinds.mjs shows are looked at there.
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { measured } from "./documents.mjs";
-import {
-    axe,
-    noHoles,
-    noOverflow,
-    quiet,
-    root,
-    scrollThrough,
-    serve,
-    test,
-    writeFlat,
-} from "./lib.mjs";
-
-const widths = [390, 1280, 1920];
-const schemes = ["light", "dark"];
-
-// In the page: a list of sentences.
-function findFaults() {
-    const faults = [];
-    const shown = (e) => {
-        const s = getComputedStyle(e);
-        return s.visibility === "visible" && Number(s.opacity) > 0 && e.checkVisibility();
-    };
-    const name = (e) =>
-        `${e.tagName.toLowerCase()}${e.id ? `#${e.id}` : ""}` +
-        `.${(e.getAttribute("class") ?? "").split(" ").join(".")} ` +
-        `"${(e.textContent ?? "").trim().slice(0, 40)}"`;
-    // Hidden by an ancestor that scrolls or cuts.
-    const clipped = (e, rect) => {
-        let { left, top, right, bottom } = rect;
-        for (let p = e; p && p !== document.documentElement; p = p.parentElement) {
-            const s = getComputedStyle(p);
-            if (s.clipPath !== "none" && /inset\(50%|rect/.test(s.clipPath)) return null;
-            if (s.overflowX === "visible" && s.overflowY === "visible") continue;
-            const r = p.getBoundingClientRect();
-            left = Math.max(left, r.left);
-            right = Math.min(right, r.right);
-            top = Math.max(top, r.top);
-            bottom = Math.min(bottom, r.bottom);
-        }
-        return right - left > 1 && bottom - top > 1 ? { left, top, right, bottom } : null;
-    };
-
-    const scrolls = (e) =>
-        e !== document.body &&
-        (["auto", "scroll"].includes(getComputedStyle(e).overflowX) || scrolls(e.parentElement));
-
-    // ---- wider than what contains it ----
-    for (const e of document.querySelectorAll("main *, header *")) {
-        if (!(e instanceof HTMLElement) || !shown(e) || e.clientWidth < 2) continue;
-        const s = getComputedStyle(e);
-        if (s.display.startsWith("inline") && s.display === "inline") continue;
-        const over = e.scrollWidth - e.clientWidth;
-        if (over <= 1 || e.closest(".hidden")) continue;
-        const cuts = ["hidden", "clip"].includes(s.overflowX);
-        // Words may end in "…", digits never.
-        const ends = s.textOverflow === "ellipsis" && !/^[\d.,×\s]+$/.test(e.textContent);
-        if (cuts && !ends && e.textContent.trim() && !e.querySelector("svg"))
-            faults.push(`cut by ${over} px: ${name(e)}`);
-        else if (s.overflowX === "visible" && !scrolls(e))
-            faults.push(`${over} px too wide: ${name(e)}`);
-    }
-
-    // ---- texts on each other ----
-    const boxes = [];
-    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-        const e = node.parentElement;
-        if (!node.data.trim() || !e || /^(script|style|title|option)$/i.test(e.tagName)) continue;
-        if (!shown(e) || e.closest(".hidden")) continue;
-        if (/^\d+\/\d+$/.test(node.data)) continue; // ECharts' pages of a legend
-        const range = document.createRange();
-        range.selectNodeContents(node);
-        // A short word of a table is in one line.
-        const word = /^[^\s\-/.]{1,12}$/.test(node.data.trim()) && e.closest("th, td");
-        const tops = new Set([...range.getClientRects()].map((r) => Math.round(r.top)));
-        if (word && tops.size > 1) faults.push(`a word is broken: ${name(e)}`);
-        for (const r of range.getClientRects()) {
-            const rect = clipped(e, r);
-            if (rect) boxes.push({ ...rect, e, node, text: node.data.trim() });
-        }
-    }
-    const fixed = (e) => {
-        for (let p = e; p; p = p.parentElement)
-            if (["fixed", "sticky"].includes(getComputedStyle(p).position)) return true;
-        return false;
-    };
-    boxes.sort((a, b) => a.top - b.top);
-    for (let i = 0; i < boxes.length; i++)
-        for (let k = i + 1; k < boxes.length && boxes[k].top < boxes[i].bottom; k++) {
-            const [a, b] = [boxes[i], boxes[k]];
-            const w = Math.min(a.right, b.right) - Math.max(a.left, b.left);
-            const h = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-            if (w <= 2 || h <= 0 || a.node === b.node) continue;
-            const small = Math.min(
-                (a.right - a.left) * (a.bottom - a.top),
-                (b.right - b.left) * (b.bottom - b.top),
-            );
-            if ((w * h) / small < 0.25 || fixed(a.e) || fixed(b.e)) continue;
-            const at = a.e.closest("section")?.id ?? "";
-            faults.push(`"${a.text.slice(0, 40)}" and "${b.text.slice(0, 40)}" overlap in #${at}`);
-        }
-
-    // ---- rows of cards ----
-    for (const grid of document.querySelectorAll(".facts, .cards")) {
-        const tops = [...grid.children].filter(shown).map((c) => c.getBoundingClientRect().top);
-        const rows = [...new Set(tops.map(Math.round))];
-        const last = tops.filter((t) => Math.round(t) === rows.at(-1)).length;
-        const first = tops.filter((t) => Math.round(t) === rows[0]).length;
-        if (rows.length > 1 && first > 1 && last === 1)
-            faults.push(`a single card in the last row of ${tops.length}: ${name(grid)}`);
-    }
-    return [...new Set(faults)];
-}
-
-async function lowContrast(page) {
-    if (!(await page.evaluate(() => "axe" in window))) await page.addScriptTag({ path: axe });
-    return page.evaluate(async () => {
-        const { violations } = await window.axe.run(document, { runOnly: ["color-contrast"] });
-        return violations.flatMap((v) =>
-            v.nodes.slice(0, 5).map((n) => `${n.html.slice(0, 120)}: ${n.any[0]?.message ?? v.id}`),
-        );
-    });
-}
-
-// The address in each width and theme; `act` brings the page to what is looked at. Colours do not
-// depend on the width.
-async function checkLooks(w, what, url, act = async () => {}) {
-    const faults = [];
-    const page = await w.page(url, { bypassCSP: true });
-    await act(page);
-    for (const width of widths) {
-        await page.setViewportSize({ width, height: width < 500 ? 844 : 1000 });
-        for (const colorScheme of schemes) {
-            await page.emulateMedia({ colorScheme });
-            await scrollThrough(page, 600);
-            await noHoles(page, what);
-            await noOverflow(page);
-            const found = await page.evaluate(findFaults);
-            if (existsSync(axe) && width === 1280) found.push(...(await lowContrast(page)));
-            faults.push(...found.map((f) => `${width} px, ${colorScheme}: ${f}`));
-        }
-    }
-    quiet(page);
-    await w.closeAll();
-    assert.deepEqual(faults, [], what);
-}
+import { root, serve, test, writeFlat } from "./lib.mjs";
+import { checkLooks } from "./looks.mjs";
 
 const twelve =
     "resnet18 resnet34 resnet50 resnet101 vgg16 mobilenet_v2 efficientnet_b0 densenet121 swin_t " +
@@ -170,6 +24,10 @@ const reports = {
     "a pipeline of text": ["pipeline", "llama-3.1-8b", "--hardware", "a100-80,t4"],
     "a map": ["map", "resnet50", "--hardware", "a100-80,t4,v100"],
     scaling: ["scale", "gpt2", "--dim", "seq=128..1024"],
+    fusion: ["fuse", "resnet50"],
+    "memory over time": ["memory", "resnet50"],
+    training: ["resnet50", "--training"],
+    "the plan of a sweep": ["sweep", "--models", "lenet,mlp", "--batch-sizes", "1,8"],
 };
 for (const [what, args] of Object.entries(reports))
     test(`looks: ${what}`, async (w) => {
@@ -183,19 +41,29 @@ test("looks: ten thousand nodes", async (w) => {
     await checkLooks(w, "flat", w.path("flat.html"));
 });
 
-test("looks: a measured run, layers with their times, a machine", async (w) => {
-    const saved = (name) => readFileSync(join(root, name), "utf8");
-    const documents = {
-        measured: JSON.stringify(measured()),
-        layers: saved("tests/fuzz/corpus/fuzz_result/layers.json"),
-        machine: saved("tests/data/machine.json"),
-    };
-    for (const [name, text] of Object.entries(documents)) {
-        writeFileSync(w.path(`${name}.json`), text);
-        w.assay("report", `${name}.json`, "-q", "-o", `${name}.html`);
-        await checkLooks(w, name, w.path(`${name}.html`));
-    }
-});
+// Documents that were saved, and those that need an engine, a server or a clock.
+const saved = {
+    "a measured run": measured,
+    "layers with their times": "tests/fuzz/corpus/fuzz_result/layers.json",
+    "a machine": "tests/data/machine.json",
+    "a calibrated machine": "tests/data/machine_calibrated.json",
+    "a profile of version 0.1": "tests/data/results/profile-0.1.json",
+    "a load with its curve": "tests/data/results/load.json",
+    "a load with errors": "tests/data/results/load_errors.json",
+    "the report of a sweep": "tests/data/results/sweep_report.json",
+    "the status of a sweep": "tests/data/results/sweep_status.json",
+    "a process that was watched": "tests/data/results/watch.json",
+};
+for (const [what, from] of Object.entries(saved))
+    test(`looks: ${what}`, async (w) => {
+        const text =
+            typeof from === "string"
+                ? readFileSync(join(root, from), "utf8")
+                : JSON.stringify(from());
+        writeFileSync(w.path("saved.json"), text);
+        w.assay("report", "saved.json", "-q", "-o", "saved.html");
+        await checkLooks(w, what, w.path("saved.html"));
+    });
 
 test("looks: the dashboard", async (w) => {
     w.assay("sweep", "--models", "lenet,mlp", "--batch-sizes", "1,8", "-q", "-o", "plan.json");

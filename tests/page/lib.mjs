@@ -155,17 +155,29 @@ export async function runAll(world, only) {
     return failed;
 }
 
-// Scrolls through the page. Two frames at each place: what is drawn when it comes into view is
-// drawn in the second.
+// Scrolls through the page, and stays at each place until its charts are drawn.
 export const scrollThrough = (page, step) =>
-    page.evaluate(async (by) => {
-        const frame = () => new Promise((r) => requestAnimationFrame(r));
-        for (let y = 0; y < document.body.scrollHeight; y += by) {
-            scrollTo(0, y);
-            await frame();
-            await frame();
-        }
-    }, step);
+    page.evaluate(
+        async ([by, most]) => {
+            const frame = () => new Promise((r) => requestAnimationFrame(r));
+            const empty = (c) => {
+                const { top, bottom } = c.getBoundingClientRect();
+                const inView = bottom > 0 && top < innerHeight && c.checkVisibility();
+                return inView && !c.querySelector("svg path, svg text, canvas");
+            };
+            const end = Date.now() + most;
+            for (let y = 0; y < document.body.scrollHeight; y += by) {
+                scrollTo(0, y);
+                await frame();
+                await frame();
+                while ([...document.querySelectorAll(".chart")].some(empty)) {
+                    if (Date.now() > end) throw new Error(`a chart at ${y} px is never drawn`);
+                    await frame();
+                }
+            }
+        },
+        [step, patience],
+    );
 
 // ---- the dashboard ----
 

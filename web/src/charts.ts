@@ -15,7 +15,7 @@ import * as core from "echarts/core";
 import { SVGRenderer } from "echarts/renderers";
 import { clear, csv, download, freshId, h, save, type Cell, type Child } from "./dom";
 import { DASH } from "./format";
-import type { PlotOption } from "./plot";
+import type { PlotOption, Series } from "./plot";
 import { palette, setPrinting, whileListening } from "./theme";
 
 core.use([
@@ -105,6 +105,12 @@ function common() {
     };
 }
 
+// Lines of marks are where their values are: ECharts would round these to two decimals.
+const withExactMarks = (series: Series): Series =>
+    "markLine" in series && series.markLine
+        ? { ...series, markLine: { precision: -1, ...series.markLine } }
+        : series;
+
 function draw(d: Drawn): void {
     const { place, spec } = d;
     d.chart?.dispose();
@@ -113,7 +119,8 @@ function draw(d: Drawn): void {
     const made = core.init(place, null, { renderer: "svg", width });
     const base = common();
     const own = spec.option();
-    made.setOption({ ...base, ...own, tooltip: { ...base.tooltip, ...own.tooltip } });
+    const series = own.series.map(withExactMarks);
+    made.setOption({ ...base, ...own, series, tooltip: { ...base.tooltip, ...own.tooltip } });
     // The description is the figure's; what is drawn needs no second one.
     place.firstElementChild?.setAttribute("aria-hidden", "true");
     const { click } = spec;

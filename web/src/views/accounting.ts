@@ -79,7 +79,7 @@ function userOperators(list: ProfileUserOperator[]): HTMLElement | null {
 
 export function accountingView(p: Profile, shown: Shown): HTMLElement | null {
     const a = p.accounting;
-    if (!a || !f.isNumber(a.nodes)) return null;
+    if (!a || !f.isNumber(a.nodes) || (p.watch && !a.nodes)) return null;
     const items = a.items ?? [];
     const differ = "The weights on disk are not those that the configuration asks for.";
     return section(

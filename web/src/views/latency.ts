@@ -81,22 +81,38 @@ function quantileMarks(l: Latency): { name: string; xAxis: number }[] {
     return marks.flatMap(([name, v]) => (f.isNumber(v) ? [{ name, xAxis: v }] : []));
 }
 
-// Marks that are near each other share a label: "median, p95".
-const NEAR = 0.1; // of the width
+// A mark with the share of the width that it is at. Labels grow away from the nearer side, so that
+// none leaves the chart or covers the axis.
+type Placed = { name: string; xAxis: number; at: number };
+const alignment = (m: Placed) => (m.at < 0.5 ? ("left" as const) : ("right" as const));
+const LETTER = 0.03; // of the width, on a phone
+const labelEnds = (m: Placed): [number, number] => {
+    const width = LETTER * m.name.length;
+    return alignment(m) === "left" ? [m.at, m.at + width] : [m.at - width, m.at];
+};
+
+// Marks whose labels would collide share one: "median, p95".
+function shareLabels(marks: Placed[]): Placed[] {
+    const named = marks.filter((m) => m.name);
+    const collides = (m: Placed, i: number) =>
+        i > 0 && labelEnds(m)[0] < labelEnds(named[i - 1])[1] + LETTER;
+    const i = named.findIndex(collides);
+    if (i < 0) return marks;
+    const [first, second] = [named[i - 1], named[i]];
+    const rest = marks.map((m) =>
+        m === first
+            ? { ...m, name: `${m.name}, ${second.name}` }
+            : m === second
+              ? { ...m, name: "" }
+              : m,
+    );
+    return shareLabels(rest);
+}
+
 function labelledMarks(l: Latency, from: number, to: number) {
-    const marks = quantileMarks(l);
-    const width = to - from;
-    let at = 0; // the mark that has the label
-    for (let i = 1; i < marks.length; i++)
-        if (marks[i].xAxis - marks[at].xAxis < NEAR * width) {
-            marks[at] = { ...marks[at], name: `${marks[at].name}, ${marks[i].name}` };
-            marks[i] = { ...marks[i], name: "" };
-        } else at = i;
-    // Labels grow away from the nearer side, so that none leaves the chart or covers the axis.
-    return marks.map((m) => ({
-        ...m,
-        label: { align: m.xAxis - from < width / 2 ? ("left" as const) : ("right" as const) },
-    }));
+    const at = (x: number) => (to > from ? (x - from) / (to - from) : 0);
+    const marks = quantileMarks(l).map((m) => ({ ...m, at: at(m.xAxis) }));
+    return shareLabels(marks).map((m) => ({ ...m, label: { align: alignment(m) } }));
 }
 
 function bars(bins: Bin[], l: Latency): BarSeriesOption {
@@ -117,8 +133,6 @@ function bars(bins: Bin[], l: Latency): BarSeriesOption {
     };
 }
 
-const tickOf = (v: number): string => f.fixed(v, v < 10 ? 2 : v < 100 ? 1 : 0);
-
 function distribution(now: () => Series): Chart {
     return chart({
         id: "latency-distribution",
@@ -133,10 +147,14 @@ function distribution(now: () => Series): Chart {
                 xAxis: valueAxis({
                     min: bins[0].from,
                     max: bins[bins.length - 1].to,
-                    name: "milliseconds",
+                    name: "duration",
                     nameGap: 26,
                     splitLine: { show: false },
-                    axisLabel: { formatter: tickOf, showMinLabel: false, showMaxLabel: false },
+                    axisLabel: {
+                        formatter: tickMs,
+                        showMinLabel: false,
+                        showMaxLabel: false,
+                    },
                 }),
                 yAxis: valueAxis({ minInterval: 1 }),
                 tooltip: itemTip(({ index }) => {

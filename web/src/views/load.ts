@@ -22,6 +22,7 @@ interface Plot<T> {
     show: (v: f.Maybe) => string;
     axis: () => ReturnType<typeof valueAxis>;
     dots?: boolean;
+    joined?: boolean; // over values that are missing
 }
 
 // Lines over one number; those without a value are left out.
@@ -54,6 +55,7 @@ function plot<T>(p: Plot<T>): HTMLElement | null {
                 name,
                 symbol: p.dots ? "circle" : "none",
                 symbolSize: 6,
+                connectNulls: p.joined,
                 lineStyle: { width: 1.5 },
                 data: p.rows.map((r) => [p.x(r), of(r) ?? null]),
             })),
@@ -190,6 +192,7 @@ const serverChart = (
         xName: "seconds",
         xText: seconds,
         lines: [[title, of]],
+        joined: true, // CPU time is read less often than memory
         show: bytes ? f.bytes : (v) => f.percent(v, 0),
         axis: bytes ? () => byteAxis(f.most(rows.map(of))) : countAxis,
     });

@@ -64,6 +64,7 @@ function overTime(
                 type: "line",
                 name,
                 symbol: "none",
+                connectNulls: true, // CPU time is read less often than memory
                 lineStyle: { width: 1.5 },
                 data: some.map((s) => [s.time_s, of(s) ?? null]),
             })),
