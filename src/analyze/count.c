@@ -34,112 +34,6 @@ typedef struct counter {
     uint32_t n_in, n_out;
 } counter;
 
-/* ---- bytes ---- */
-
-static ir_dtype weighed_as(ir_dtype t, ir_dtype precision)
-{
-    return precision != IR_UNDEFINED && ir_is_float(t) ? precision : t;
-}
-
-uint64_t count_tensor_bytes(const op_info *x, ir_dtype precision)
-{
-    int64_t n = x && x->kind == IR_KIND_TENSOR ? op_numel(x) : 0;
-    return ir_dtype_bytes(weighed_as(x ? x->dtype : IR_UNDEFINED, precision),
-                          n < 0 ? 0 : (uint64_t)n);
-}
-
-static bool read_before(const op_ctx *c, uint32_t i)
-{
-    for (uint32_t j = 0; j < i; j++)
-        if (c->in_ids[j] == c->in_ids[i])
-            return true;
-    return false;
-}
-
-/* Bytes the rule gave, at the requested precision. The rules speak of stored types. */
-static uint64_t reweigh(uint64_t bytes, const op_info *x, ir_dtype precision)
-{
-    ir_dtype t = x ? x->dtype : IR_UNDEFINED, as = weighed_as(t, precision);
-    unsigned bits = ir_dtype_get(t)->bits;
-    if (as == t || bits == 0)
-        return bytes;
-    return bytes / bits * ir_dtype_get(as)->bits + bytes % bits * ir_dtype_get(as)->bits / bits;
-}
-
-static void whole_tensors(const op_ctx *c, op_cost *k)
-{
-    for (uint32_t i = 0; i < c->n_in; i++)
-        k->read[i] = count_tensor_bytes(c->in[i], IR_UNDEFINED);
-    for (uint32_t o = 0; o < c->n_out; o++)
-        k->written[o] = count_tensor_bytes(&c->out[o], IR_UNDEFINED);
-}
-
-/* A weight that is stored quantised is read in that form, whatever precision is requested. */
-static uint64_t as_stored(const ir_tensor *t, uint64_t stored, uint64_t bytes)
-{
-    return (uint64_t)((double)bytes / (double)t->size_bytes * (double)stored + 0.5);
-}
-
-static uint64_t read_bytes(const infer_result *r, const op_ctx *c, uint32_t i, ir_dtype precision,
-                           uint64_t bytes)
-{
-    ir_id id = c->in_ids[i];
-    const ir_tensor *t = id == IR_NONE ? NULL : ir_value_at(r->model, id)->constant;
-    count_stored at = t ? count_stored_as(r, t) : (count_stored){0};
-    if (!t || !t->size_bytes || at.as_declared)
-        return reweigh(bytes, c->in[i], precision);
-    if (precision != IR_UNDEFINED && ir_is_float(at.dtype))
-        return reweigh(bytes, c->in[i], precision);
-    return bytes == t->size_bytes ? at.bytes : as_stored(t, at.bytes, bytes);
-}
-
-/* Long input lists (a Concat of thousands) are not checked for repeats: it would be quadratic. */
-static uint64_t input_bytes(const infer_result *r, const op_ctx *c, uint32_t i, ir_dtype precision,
-                            const op_cost *k)
-{
-    return c->n_in <= 64 && read_before(c, i) ? 0 : read_bytes(r, c, i, precision, k->read[i]);
-}
-
-static void final_bytes(const infer_result *r, const op_ctx *c, ir_dtype precision, op_cost *k)
-{
-    for (uint32_t i = 0; i < c->n_in; i++)
-        k->read[i] = input_bytes(r, c, i, precision, k);
-    for (uint32_t o = 0; o < c->n_out; o++)
-        k->written[o] = reweigh(k->written[o], &c->out[o], precision);
-}
-
-void count_cost(const op_ctx *c, op_cost *k)
-{
-    uint64_t *read = k->read, *written = k->written;
-    *k = (op_cost){.read = read, .written = written};
-    whole_tensors(c, k);
-    if (!c->row)
-        return;
-    if (c->row->flags & (OPF_VIEW | OPF_SHAPE_ONLY | OPF_CONTROL | OPF_CONSTANT))
-        op_cost_free(c, k);
-    if (c->row->cost)
-        c->row->cost(c, k);
-    if (k->causal_mac == 0)
-        k->causal_mac = k->mac;
-}
-
-void count_node(infer_result *r, const op_ctx *c, ir_dtype precision, op_cost *k)
-{
-    count_cost(c, k);
-    if (c->row)
-        final_bytes(r, c, precision, k);
-}
-
-uint64_t count_moved(const infer_result *r, const op_ctx *c, ir_dtype precision, const op_cost *k)
-{
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < c->n_in; i++)
-        sum = sat_add(sum, c->row ? input_bytes(r, c, i, precision, k) : k->read[i]);
-    for (uint32_t o = 0; o < c->n_out; o++)
-        sum = sat_add(sum, c->row ? reweigh(k->written[o], &c->out[o], precision) : k->written[o]);
-    return sum;
-}
-
 /* ---- room for one node ---- */
 
 static bool reserve(counter *x, const ir_node *n)
@@ -447,12 +341,6 @@ static void add_ops(profile_ops *sum, const profile_ops *o)
     sum->mac_av = sat_add(sum->mac_av, o->mac_av);
 }
 
-uint64_t count_flops(const profile_ops *o)
-{
-    uint64_t flops = sat_add(sat_mul(2, o->mac), sat_add(o->add, o->mul));
-    return sat_add(sat_add(flops, sat_add(o->div, o->special)), o->cmp);
-}
-
 static void total_layers(counter *x)
 {
     profile *p = x->p;
@@ -475,69 +363,6 @@ static void total_layers(counter *x)
     p->architecture.macs = p->total_macs;
     p->architecture.causal_macs = p->ops.causal_mac;
     p->architecture.operators = p->total_operators;
-}
-
-static void judge_bounds(counter *x)
-{
-    profile *p = x->p;
-    profile_bottlenecks *b = &p->bottlenecks;
-    uint64_t compute_flops = 0, compute_layers = 0, all_flops = count_flops(&p->ops);
-    b->threshold = x->opt->threshold > 0 ? x->opt->threshold : BAND_COMPUTE_FROM;
-    for (uint32_t k = 0; k < p->n_layers; k++) {
-        profile_layer *l = &p->layers[k];
-        uint64_t flops = count_flops(&l->ops);
-        l->arithmetic_intensity = num_ratio(flops, l->memory);
-        l->compute_bound = l->arithmetic_intensity >= b->threshold;
-        l->band = band_of(BAND_INTENSITY, l->arithmetic_intensity)->id;
-        compute_layers += l->compute_bound;
-        compute_flops = sat_add(compute_flops, l->compute_bound ? flops : 0);
-    }
-    b->compute_bound_percent = 100 * num_ratio(compute_flops, all_flops);
-    b->memory_bound_percent = all_flops ? 100 - b->compute_bound_percent : 0;
-    b->compute_bound_layers_percent = 100 * num_ratio(compute_layers, p->n_layers);
-    b->memory_bound_layers_percent = p->n_layers ? 100 - b->compute_bound_layers_percent : 0;
-}
-
-static int by_flops(const void *a, const void *b)
-{
-    const profile_operation *x = a, *y = b;
-    if (x->flops != y->flops)
-        return x->flops < y->flops ? 1 : -1;
-    if (x->memory != y->memory)
-        return x->memory < y->memory ? 1 : -1;
-    return str_cmp(x->type, y->type);
-}
-
-static assay_status break_down(counter *x, assay_error *err)
-{
-    profile *p = x->p;
-    VEC(profile_operation) ops = {0};
-    map by_type;
-    TRY_MEMORY(map_init(&by_type, x->r->arena, 64), err);
-    for (uint32_t k = 0; k < p->n_layers; k++) {
-        const profile_layer *l = &p->layers[k];
-        uint32_t at = map_get(&by_type, l->type);
-        if (at == MAP_NONE) {
-            at = ops.n;
-            profile_operation *o = VEC_PUSH(p->arena, &ops);
-            TRY_MEMORY(o && map_put(&by_type, l->type, at), err);
-            o->type = l->type;
-        }
-        assert(at < ops.n && ops.items);
-        profile_operation *o = &ops.items[at];
-        o->count++;
-        o->flops = sat_add(o->flops, l->flops);
-        o->macs = sat_add(o->macs, l->macs);
-        o->memory = sat_add(o->memory, l->memory);
-        o->parameters = sat_add(o->parameters, l->parameters);
-    }
-    for (uint32_t k = 0; k < ops.n; k++)
-        ops.items[k].percent = 100 * num_ratio(ops.items[k].flops, p->total_flops);
-    if (ops.n)
-        qsort(ops.items, ops.n, sizeof *ops.items, by_flops);
-    p->operations = ops.items;
-    p->n_operations = ops.n;
-    return ASSAY_OK;
 }
 
 /* ---- accounting ---- */
@@ -655,7 +480,7 @@ static void describe_model(counter *x)
 /* Additional information for readers of the profile. */
 static assay_status add_details(counter *x, assay_error *err)
 {
-    TRY(break_down(x, err));
+    TRY(count_break_down(x->p, x->r->arena, err));
     TRY(gather_items(x, err));
     TRY(count_user_operators(x->r, x->p, err));
     TRY(count_modules(x->p, err));
@@ -712,7 +537,7 @@ assay_status count_run(infer_result *r, const count_options *opt, profile *p, co
     *out = steps_of(&x);
     TRY_MEMORY(count_load_time(r, x.opt->precision, x.lens, out, p), err);
     total_layers(&x);
-    judge_bounds(&x);
+    count_judge_bounds(x.p, x.opt->threshold);
     TRY(add_details(&x, err));
     p->weights_differ = r->model->weights_differ;
     p->architecture_changed = r->model->architecture_changed;

@@ -131,4 +131,11 @@ assay_status count_user_operators(const infer_result *r, profile *p, assay_error
 /* Builds p->modules from p->layers. */
 assay_status count_modules(profile *p, assay_error *err);
 
+/* ---- between the files of counting (count_totals.c) ---- */
+
+/* Bounds of the layers and of the whole; threshold 0: the usual. */
+void count_judge_bounds(profile *p, double threshold);
+/* p->operations: sums by operator type. */
+assay_status count_break_down(profile *p, arena *work, assay_error *err);
+
 #endif

@@ -5,7 +5,7 @@
 #include "analyze/pattern.h"
 #include "base/map.h"
 
-/* ---- expressions: formulas that a layer's result is compared with (pattern_match.c) ----
+/* ---- expressions: formulas that a layer's result is compared with (pattern_compile.c, pattern_match.c) ----
  *
  *   x, d           a value; the same letter means the same value. d=(...) also says what it is
  *   G, B           a constant

@@ -1,4 +1,4 @@
-/* Inputs from memory: assay_options_input() records a tensor of the caller; jobs/given.c makes it fit. */
+/* Inputs from memory: assay_options_input() records a tensor of the caller; jobs/measure_inputs.c makes it fit. */
 #include "api/api.h"
 #include "base/num.h"
 

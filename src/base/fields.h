@@ -1,8 +1,8 @@
 /* A plain struct described once: which JSON key holds which member, of what kind and unit, and what it means.
  *
  * Results (profile/) are such structs. Everything that needs to know their members comes from the rows: the JSON
- * writer and reader (fields_json.c), access by path (below), and through tools/describe_results the JSON Schema, the
- * key tables of docs/json.md, the page's types and the columns of CSV. A new field is one row.
+ * writer and reader (fields_write.c, fields_read.c), access by path (below), and through tools/describe_results the JSON
+ * Schema, the key tables of docs/json.md, the page's types and the columns of CSV. A new field is one row.
  *
  *   static const field disk_rows[] = {
  *       FIELD(disk, read_bytes, U64, BYTES, "Read", "Bytes read from the disk.", .absent = FIELD_NULL),
@@ -288,7 +288,7 @@ static inline bool fields_is_number(const field_value *v)
     return v->type == VALUE_WHOLE || v->type == VALUE_INTEGER || v->type == VALUE_REAL;
 }
 
-/* ---- JSON (fields_json.c) ---- */
+/* ---- JSON (fields_write.c, fields_read.c) ---- */
 
 /* A value that is no list or object, as it stands in the file but without quotes. Nothing where it is unknown. */
 void fields_print(sbuf *b, const field_value *v);

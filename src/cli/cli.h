@@ -2,7 +2,7 @@
  * the man page and the completions are made from them.
  *
  * A new command is a file (cmd_NAME.c, with its row) and its name in the list of commands.c. A new option is a
- * row: of the library (src/api/options_TOPIC.c) when the library acts on it, else of this program (options.c).
+ * row: of the library (src/options/rows_TOPIC.c) when the library acts on it, else of this program (options.c).
  */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H

@@ -25,8 +25,6 @@ enum { THREADS_MOST = 256 };
 /* The engine needs memory in addition to the plan: code, packed weights, kernel scratch. */
 #define HEADROOM_BYTES ((uint64_t)64 << 20)
 
-enum { SWEEP_MOST = 16 };
-
 typedef struct job {
     assay_model *model;
     const assay_options *o;
@@ -361,76 +359,14 @@ static assay_status measure_one(job *j, profile_config *c, assay_error *err)
 
 /* ---- all configurations ---- */
 
-static bool same_as_any(const profile_config *list, uint32_t n, const profile_config *c)
+static job_config_list list_of(job *j)
 {
-    for (uint32_t i = 0; i < n; i++)
-        if (list[i].batch == c->batch && str_eq(list[i].precision, c->precision))
-            return true;
-    return false;
-}
-
-/* A model without a batch runs one sample at a time: a list of sizes is one size. What --batch or --configs ask for
- * by name fails by itself. */
-static assay_status list_samples(job *j, assay_error *err)
-{
-    const batch_rule *rule;
-    const assay_options *o = j->o;
-    bool others = false;
-    uint32_t kept = 0;
-    TRY(job_model_build(j->model, o, err));
-    TRY(job_batch_rule(j->model, o, &rule, err));
-    batch_describe(rule, j->p);
-    bool sweep = o->measure.batch_sizes.n || (j->what & ASSAY_MEASURE_SWEEP);
-    for (uint32_t i = 0; i < j->count; i++)
-        others = others || j->m->configs[i].batch > 1;
-    if (rule->present || o->measure.configs.n || !sweep || !others)
-        return ASSAY_OK;
-    notes_add(&j->p->warnings, "no-batch", (str){0},
-              "Change input sizes with --input-shape or --dim.",
-              "The model has no batch dimension (" STR_FMT "). It runs one sample at a time.",
-              STR_ARG(rule->why));
-    for (uint32_t i = 0; i < j->count; i++) {
-        profile_config *c = &j->m->configs[i];
-        c->batch = 1;
-        if (!same_as_any(j->m->configs, kept, c))
-            j->m->configs[kept++] = *c;
-    }
-    j->count = kept;
-    return ASSAY_OK;
-}
-
-/* The batch sizes of a sweep for which the options name none. */
-static uint32_t list_sweep(int64_t sizes[SWEEP_MOST])
-{
-    uint32_t n = 0;
-    str list = STR(ASSAY_BATCH_SIZES);
-    for (str item; n < SWEEP_MOST && str_split(&list, ',', &item) && str_to_i64(item, &sizes[n]);)
-        n++;
-    return n;
-}
-
-static assay_status list_configs(job *j, assay_error *err)
-{
-    const assay_options *o = j->o;
-    int64_t swept[SWEEP_MOST] = {o->model.batch};
-    uint32_t n = o->measure.configs.n              ? o->measure.configs.n
-                 : o->measure.batch_sizes.n        ? o->measure.batch_sizes.n
-                 : (j->what & ASSAY_MEASURE_SWEEP) ? list_sweep(swept)
-                                                   : 1;
-    str precision = job_precision_name(o);
-    j->m->configs = ARENA_ARRAY(j->p->arena, profile_config, n);
-    TRY_MEMORY(j->m->configs, err);
-    for (uint32_t i = 0; i < n; i++) {
-        profile_config *c = &j->m->configs[i];
-        c->precision = o->measure.configs.n
-                           ? str_copy(j->p->arena, o->measure.configs.items[i].precision)
-                           : precision;
-        c->batch = (uint64_t)(o->measure.configs.n       ? o->measure.configs.items[i].batch
-                              : o->measure.batch_sizes.n ? o->measure.batch_sizes.items[i]
-                                                         : swept[i]);
-    }
-    j->count = n;
-    return ASSAY_OK;
+    return (job_config_list){.model = j->model,
+                             .o = j->o,
+                             .sweep = (j->what & ASSAY_MEASURE_SWEEP) != 0,
+                             .p = j->p,
+                             .m = j->m,
+                             .count = &j->count};
 }
 
 /* Memory is looked at again: what the sessions took is free by now. */
@@ -456,8 +392,9 @@ static assay_status measure_all(job *j, assay_error *err)
     assay_error first, one;
     assay_status first_status = ASSAY_OK;
     err_clear(&first);
-    TRY(list_configs(j, err));
-    TRY(list_samples(j, err));
+    const job_config_list list = list_of(j);
+    TRY(job_list_configs(&list, err));
+    TRY(job_list_samples(&list, err));
     for (j->index = 0; j->index < j->count && !j->stopped; j->index++) {
         profile_config *c = &j->m->configs[j->index];
         err_clear(&one);
@@ -547,7 +484,8 @@ static assay_status measure_cold(job *j, assay_error *err)
 {
     if (!j->o->measure.cold)
         return ASSAY_OK;
-    TRY(list_configs(j, err));
+    const job_config_list list = list_of(j);
+    TRY(job_list_configs(&list, err));
     assay_status s = job_ended(
         j->hooks, job_measure_cold(j->model, j->o, &j->m->configs[0], j->p, &j->m->cold, err), err);
     if (s != ASSAY_ERR_INTERRUPTED)

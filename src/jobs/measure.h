@@ -77,6 +77,19 @@ assay_status job_outputs_prepare(const assay_options *o, assay_error *err);
 assay_status job_outputs_save(const assay_options *o, const profile_config *c, bool several,
                               const output_set *outputs, profile *p, assay_error *err);
 
+typedef struct job_config_list {
+    assay_model *model;
+    const assay_options *o;
+    bool sweep; /* the batch sizes of ASSAY_BATCH_SIZES, unless the options name others */
+    profile *p;
+    profile_measured *m; /* gets the configurations */
+    size_t *count;       /* of them */
+} job_config_list;
+/* Those that the options name (measure_configs.c). */
+assay_status job_list_configs(const job_config_list *j, assay_error *err);
+/* Of a model without a batch, one for each precision. */
+assay_status job_list_samples(const job_config_list *j, assay_error *err);
+
 typedef struct job_measure_hooks {
     const assay_hooks *caller; /* may be NULL */
     /* Called after each configuration; may be NULL. */

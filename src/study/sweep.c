@@ -120,7 +120,7 @@ static void fill_cell(const sweep_row *rows, uint32_t n, double *work, arena *a,
     }
 }
 
-/* Repeats stand together: plans are made so (api/sweep_plan.c); others get a cell each time. */
+/* Repeats stand together: plans are made so (jobs/sweep_plan.c); others get a cell each time. */
 static void make_cells(sweep_report *r, sweep_cell *cells, double *work, arena *a)
 {
     for (uint32_t from = 0, to; from < r->n_rows; from = to) {
