@@ -212,9 +212,17 @@ static double seconds_by(const kernel_row *r, const kernel_call *c, const kernel
     return fit_seconds(form, t->base, pooled, r->c, n);
 }
 
+/* The type of attention of generated tokens is that of the cache. Tables of all of them are fitted to the peak of half
+ * precision. */
+static const kernel_dtype *arithmetic_type(const kernel_call *c)
+{
+    bool has_cache = c->family == KERNEL_PREFILL || c->family == KERNEL_DECODE;
+    return has_cache ? kernel_dtype_find(STR("bfloat16")) : c->dtype;
+}
+
 kernel_time kernel_predict(const kernel_table *t, const device *d, const kernel_call *c)
 {
-    kernel_machine m = kernel_machine_of(d, c->dtype);
+    kernel_machine m = kernel_machine_of(d, arithmetic_type(c));
     kernel_terms x;
     kernel_describe(c, &m, &x);
     const kernel_row *r = kernel_row_for(t, d, c);
