@@ -135,25 +135,28 @@ typedef struct field_codec {
     int64_t (*item)(const void *at, uint32_t index);
 } field_codec;
 
+/* The program holds thousands of rows, which are relocated when it starts: they are kept small. */
 typedef struct field {
-    const char *key; /* NULL: SPLICE */
-    field_kind kind;
+    const char *key;         /* NULL: SPLICE */
+    const struct fields *of; /* OBJECT, LIST, MAP */
+    union {
+        const char *const *words;                 /* WORD, ENUM: the words, NULL after the last */
+        const field_codec *codec;                 /* CODEC */
+        const struct result_kind *const *results; /* RESULT: what it may be, NULL after the last */
+    };
+    const char *label; /* "Latency, p95": console, Markdown, page; NULL: shown nowhere by itself */
+    const char *about; /* one sentence: docs, schema */
     uint32_t at;       /* offset of the value */
     uint32_t count_at; /* lists: offset of the uint32_t count */
     uint32_t size;     /* CHARS: bytes; LIST and MAP inside the struct: items; else 0 */
     uint32_t
         when_at; /* 1 + offset of a bool; the row is written only where it is true, and reading sets it. 0: always */
-    uint8_t decimals; /* 1 + decimals that F64 and F64S are rounded to in the file; 0: all */
-    bool by_pointer;  /* OBJECT: the member is a pointer */
-    field_absent absent;
-    field_unit unit;
+    field_kind kind : 8;
+    field_absent absent : 8;
+    field_unit unit : 8;
+    bool by_pointer : 1;  /* OBJECT: the member is a pointer */
+    uint8_t decimals : 7; /* 1 + decimals that F64 and F64S are rounded to in the file; 0: all */
     uint16_t flags;
-    const struct fields *of;                  /* OBJECT, LIST, MAP */
-    const char *const *words;                 /* WORD, ENUM: the words, NULL after the last */
-    const field_codec *codec;                 /* CODEC */
-    const struct result_kind *const *results; /* RESULT: what it may be, NULL after the last */
-    const char *label; /* "Latency, p95": console, Markdown, page; NULL: shown nowhere by itself */
-    const char *about; /* one sentence: docs, schema */
 } field;
 
 typedef struct fields {
