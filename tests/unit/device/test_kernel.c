@@ -527,6 +527,83 @@ static void unmeasured_devices_have_wider_intervals(void **state)
     arena_free(x.a);
 }
 
+/* Weights of published decoders: products of a pass, embedding and logits are all but the norms. */
+static void a_decoder_has_its_published_weights(void **state)
+{
+    static const struct {
+        serving_shape shape;
+        double parameters;
+    } models[] = {{{80, 8192, 64, 8, 128, 28672, 128256}, 70553706496},  /* Llama 3.1 70B */
+                  {{32, 4096, 32, 8, 128, 14336, 128256}, 8030261248},   /* Llama 3.1 8B */
+                  {{64, 5120, 64, 8, 128, 25600, 151936}, 32762123264}}; /* Qwen3 32B */
+    (void)state;
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        const serving_shape *s = &models[i].shape;
+        serving_model m;
+        serving_dense(s, &m);
+        double sum = 2 * s->vocabulary * s->hidden;
+        for (uint32_t k = 0; k < m.step.n_products; k++)
+            sum += m.step.products[k].columns * m.step.products[k].depth * m.step.products[k].count;
+        assert_true(fabs(sum / models[i].parameters - 1) < 1e-3);
+        assert_true(m.step.attentions[0].kv_heads == s->kv_heads && m.layers == s->layers);
+    }
+}
+
+/* Products of one shape are one row; others are not. */
+static void equal_products_are_added(void **state)
+{
+    serving_pass p = {.n_products = 0};
+    (void)state;
+    serving_add_product(&p, 4096, 1024, 3);
+    serving_add_product(&p, 4096, 1024, 4);
+    serving_add_product(&p, 1024, 4096, 5);
+    serving_add_product(&p, 4096, 2048, 6);
+    assert_int_equal(p.n_products, 3);
+    assert_true(p.products[0].count == 7);
+}
+
+/* The time of one product in a step: what ten more of it add, a tenth. */
+static double seconds_of_product(const server *x, const kernel_dtype *type, double *low,
+                                 double *high)
+{
+    serving_model few = {.layers = 1}, many = {.layers = 1};
+    serving_on on = x->on;
+    serving_add_product(&few.step, 8192, 4096, 10);
+    serving_add_product(&many.step, 8192, 4096, 20);
+    on.types.linear = *type;
+    on.model = &few;
+    serving_span a = serving_step(&on, 8, 128);
+    on.model = &many;
+    serving_span b = serving_step(&on, 8, 128);
+    *low = b.low;
+    *high = b.high;
+    assert_true(b.low <= b.expected && b.expected <= b.high);
+    return (b.expected - a.expected) / 10;
+}
+
+/* Engines quantise in the norm before: a product of a narrow type is faster than the kernel that was measured with it,
+ * and never below its limit; one of bfloat16 is the kernel. A type that no table has is a wide interval. */
+static void products_take_their_kernels_time(void **state)
+{
+    static const char *const types[] = {"bfloat16", "fp8", "float32"};
+    server x;
+    double spread[3];
+    (void)state;
+    start_server(&x);
+    for (size_t i = 0; i < 3; i++) {
+        const kernel_dtype *t = kernel_dtype_find(str_of(types[i]));
+        const kernel_call c = {.family = KERNEL_GEMM, .dtype = t, .m = 8, .n = 8192, .k = 4096};
+        kernel_time k = kernel_predict(&x.t.kernels, x.on.device, &c);
+        double low, high, s = seconds_of_product(&x, t, &low, &high);
+        assert_true(s >= k.limit_s &&
+                    (i == 1 ? s < 0.95 * k.seconds : fabs(s / k.seconds - 1) < 1e-6));
+        assert_true((k.from != NULL) == (i < 2));
+        spread[i] = high / low;
+    }
+    assert_true(spread[2] > spread[0] && spread[2] > spread[1]);
+    arena_free(x.a);
+}
+
 static void too_many_products_keep_their_cost(void **state)
 {
     serving_pass p = {.n_products = 0};
@@ -579,6 +656,9 @@ int run_test_kernel(void)
         cmocka_unit_test(requests_beyond_the_memory_wait),
         cmocka_unit_test(percentiles_follow_the_load),
         cmocka_unit_test(unmeasured_devices_have_wider_intervals),
+        cmocka_unit_test(a_decoder_has_its_published_weights),
+        cmocka_unit_test(equal_products_are_added),
+        cmocka_unit_test(products_take_their_kernels_time),
         cmocka_unit_test(too_many_products_keep_their_cost),
         cmocka_unit_test(serving_rows_are_checked),
     };

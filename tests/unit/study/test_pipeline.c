@@ -700,6 +700,41 @@ static void devices_serve_a_rate(void **state)
     arena_free(a);
 }
 
+/* Little's law, and an interval of no width: as many devices at its ends as in the middle, to one in a thousand. */
+static void plans_obey_littles_law(void **state)
+{
+    language_device d = {.id = STR("any"), .has_best = true, .most_running = 8};
+    d.best = (language_users){.users = 8,
+                              .running = 8,
+                              .ttft_ms = 50,
+                              .ttft_low_ms = 50,
+                              .ttft_high_ms = 50,
+                              .itl_ms = 10,
+                              .itl_low_ms = 10,
+                              .itl_high_ms = 10};
+    d.best.latency_ms = 50 + 99 * 10; /* a hundred tokens: the first one comes with the prompt */
+    d.best.requests_per_s = 8 / 1.04;
+    language_result r = {
+        .model = STR("m"), .weight_dtype = "bfloat16", .generate = 100, .batch = 1};
+    r.devices = &d;
+    r.n_devices = 1;
+    const language_result *models[] = {&r};
+    arena *a = arena_new((size_t)1 << 24);
+    assay_error err;
+    capacity c;
+    (void)state;
+    err_clear(&err);
+    const capacity_language_request q = {models, 1, 500 * 8 / 1.04, 0.5, NULL};
+    assert_int_equal(capacity_run_language(&q, a, &c, &err), ASSAY_OK);
+    const capacity_plan *p = &c.plans[0];
+    assert_int_equal(p->machines, 1000);
+    assert_int_equal(p->machines_low, 1000);
+    assert_int_equal(p->machines_high, 1000);
+    assert_true(fabs(p->in_flight - 4) < 1e-9 && fabs(p->utilization - 0.5) < 1e-9);
+    assert_true(fabs(p->tokens_per_s - 100 * p->per_machine) < 1e-9);
+    arena_free(a);
+}
+
 static uint64_t weights_of_graph(const char *model)
 {
     assay_error err;
@@ -827,6 +862,7 @@ int run_test_pipeline(void)
         cmocka_unit_test(objectives_bound_the_users),
         cmocka_unit_test(sweeps_run_every_value),
         cmocka_unit_test(devices_serve_a_rate),
+        cmocka_unit_test(plans_obey_littles_law),
         cmocka_unit_test(small_language_model_is_measured),
         cmocka_unit_test(what_does_not_generate_is_refused),
     };
