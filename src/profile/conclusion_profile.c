@@ -197,12 +197,15 @@ static void conclude_map(const profile *p, sbuf *out)
 static void conclude_fuse(const profile *p, sbuf *out)
 {
     const profile_fusion *f = p->fusion;
-    sbuf_puts(out, "Fused, ");
+    bool fewer = f->launches_after < f->launches_before;
+    sbuf_puts(out, fewer ? "Fused, " : "Fusion saves no kernel: ");
     conclude_name(out, p->model);
     sbuf_puts(out, " runs ");
     conclude_count(out, f->launches_after, "kernel");
-    sbuf_puts(out, " instead of ");
-    text_thousands(out, f->launches_before);
+    if (fewer) {
+        sbuf_puts(out, " instead of ");
+        text_thousands(out, f->launches_before);
+    }
     sbuf_puts(out, " and moves ");
     text_bytes(out, f->bytes_after);
     if (f->bytes_saved && f->bytes_before) {
@@ -214,8 +217,9 @@ static void conclude_fuse(const profile *p, sbuf *out)
     if (f->engine.present && f->engine.groups) {
         sbuf_puts(out, " ");
         conclude_name(out, f->engine.name);
-        sbuf_printf(out, " already runs %u of %u groups as one kernel.", f->engine.same_groups,
-                    f->engine.groups);
+        sbuf_printf(out, " already runs %u of ", f->engine.same_groups);
+        conclude_count(out, f->engine.groups, "group");
+        sbuf_puts(out, " as one kernel.");
     }
 }
 

@@ -1,5 +1,6 @@
 /* Views of a model on devices. For a few devices: every precision and batch with its verdict. For many: one line
  * each, at the fastest precision. Then the Pareto table and, for a few devices, the layers that take the most time. */
+#include "base/text.h"
 #include "report/view_units.h"
 #include "report/views_profile.h"
 
@@ -138,7 +139,7 @@ static void put_device_largest(const view *v, sbuf *b, const field_value *row)
     for (uint32_t i = 0; i < h->n_precisions; i++)
         if (h->cheapest && strcmp(h->precisions[i].name, h->cheapest) == 0)
             largest = h->precisions[i].largest_batch;
-    sbuf_printf(b, "%lld", (long long)largest);
+    text_thousands(b, largest > 0 ? (uint64_t)largest : 0);
 }
 
 static void put_certainty(const view *v, sbuf *b, const field_value *row)

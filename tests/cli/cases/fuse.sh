@@ -1,6 +1,7 @@
 "$ASSAY" fuse resnet50
 "$ASSAY" fuse resnet50 --strategy aggressive --top 3 | sed -n '/^Fusion/,$p'
 "$ASSAY" fuse resnet18 --strategy none -v --columns 100 | tail -n 12
+"$ASSAY" fuse resnet18 --strategy none | sed -n 3p # nothing is fused
 "$ASSAY" fuse "$MODELS/vit_b_16.onnx" --top 0 | sed -n '/^Fusion/,$p'
 "$ASSAY" graph "$MODELS/swin_v2_t.onnx" --patterns --top 0 --no-advice | sed -n '/^Patterns/,$p'
 "$ASSAY" fuse resnet18 --json | grep -c '"boundary_bytes"'
