@@ -133,27 +133,40 @@ static bool ranks(const mapping_row *r)
     return r->fits && !r->imprecise;
 }
 
-static const mapping_row *fastest_of_batch(const profile_mapping *m, int64_t batch)
+/* The row of that batch in a list of one row per batch; n: none. */
+static uint32_t find_batch(const mapping_row *const *rows, uint32_t n, int64_t batch)
 {
-    const mapping_row *best = NULL;
+    uint32_t k = 0;
+    while (k < n && rows[k]->batch != batch)
+        k++;
+    return k;
+}
+
+/* The fastest row of each batch; their number. */
+static uint32_t fastest_of_batches(const profile_mapping *m, const mapping_row **fastest)
+{
+    uint32_t n = 0;
     for (uint32_t i = 0; i < m->n_rows; i++) {
         const mapping_row *r = &m->rows[i];
-        if (ranks(r) && r->batch == batch && (!best || r->latency_ms < best->latency_ms))
-            best = r;
+        if (!ranks(r))
+            continue;
+        uint32_t k = find_batch(fastest, n, r->batch);
+        if (k == n || r->latency_ms < fastest[k]->latency_ms)
+            fastest[k] = r;
+        n += k == n;
     }
-    return best;
+    return n;
 }
 
 /* An expectation is a tie when its interval overlaps that of the fastest on another device at the same batch, or on the
  * front that of the better row before it. */
-static void mark_ties(profile_mapping *m, const uint32_t *front)
+static void mark_ties(profile_mapping *m, const uint32_t *front, const mapping_row **fastest)
 {
-    const mapping_row *fastest = NULL;
+    uint32_t n = fastest_of_batches(m, fastest);
     for (uint32_t i = 0; i < m->n_rows; i++) {
         mapping_row *r = &m->rows[i];
-        if (!fastest || fastest->batch != r->batch)
-            fastest = fastest_of_batch(m, r->batch);
-        r->tie = fastest && ranks(r) && r->hardware != fastest->hardware && overlaps(r, fastest);
+        uint32_t k = ranks(r) ? find_batch(fastest, n, r->batch) : n;
+        r->tie = k < n && r->hardware != fastest[k]->hardware && overlaps(r, fastest[k]);
     }
     for (uint32_t i = 1; i < m->n_pareto; i++) {
         mapping_row *r = &m->rows[front[i]];
@@ -168,9 +181,10 @@ assay_status map_pareto(profile_mapping *m, const map_options *o, arena *scratch
     if (!any_known(m, h))
         h = find_goal(STR("memory"));
     candidate *c = ARENA_ARRAY(scratch, candidate, (size_t)m->n_rows + 1);
+    const mapping_row **fastest = ARENA_ARRAY(scratch, const mapping_row *, (size_t)m->n_rows + 1);
     uint32_t *front = ARENA_ARRAY(keep, uint32_t, (size_t)m->n_rows + 1), n = 0;
     double best = INFINITY;
-    TRY_MEMORY(c && front, err);
+    TRY_MEMORY(c && front && fastest, err);
     for (uint32_t i = 0; i < m->n_rows; i++) {
         double x = g->value(m, &m->rows[i]), y = h->value(m, &m->rows[i]);
         if (!ranks(&m->rows[i]) || (o->limit > 0 && x > g->limit(o->limit)))
@@ -188,7 +202,7 @@ assay_status map_pareto(profile_mapping *m, const map_options *o, arena *scratch
         m->rows[c[i].row].pareto = true;
         front[m->n_pareto++] = c[i].row;
     }
-    mark_ties(m, front);
+    mark_ties(m, front, fastest);
     m->pareto = front;
     m->goal = g->name;
     m->against = h->name;
