@@ -421,13 +421,16 @@ typedef struct assay_output assay_output;
 /* Opens an output. Call it before the work, because a path that cannot be written fails here. Creates missing parent
  * directories. An existing file is unchanged until the commit. */
 ASSAY_API assay_status assay_output_open(const char *path, assay_output **out, assay_error *err);
-/* Writes `n` bytes to the disk. The file is unchanged until the commit: write several outputs first and commit them
- * afterwards, so that a full disk leaves none of them behind. After a failure, abandon the output. */
+/* Writes `n` bytes to the disk. The file is unchanged until the commit. After a failure, abandon the output. */
 ASSAY_API assay_status assay_output_write(assay_output *output, const void *p, size_t n,
                                           assay_error *err);
 /* Writes `n` more bytes (0: none) and replaces the file. Frees the output, also after a failure. */
 ASSAY_API assay_status assay_output_commit(assay_output *output, const void *p, size_t n,
                                            assay_error *err);
+/* Replaces `n` files, all of them or none: if one cannot be replaced, the others are as before. Frees the outputs, also
+ * after a failure. */
+ASSAY_API assay_status assay_output_commit_all(assay_output *const *outputs, size_t n,
+                                               assay_error *err);
 /* Frees the output without writing. */
 ASSAY_API void assay_output_abandon(assay_output *output);
 /* Appends to a file, which other programs may append to at the same time. Creates a missing file. */

@@ -41,6 +41,21 @@ assay_status assay_output_commit(assay_output *output, const void *p, size_t n, 
     return s;
 }
 
+assay_status assay_output_commit_all(assay_output *const *outputs, size_t n, assay_error *err)
+{
+    api_begin(err);
+    file_out **files = memory_zeroed(n ? n : 1, sizeof *files);
+    for (size_t i = 0; files && i < n; i++) {
+        files[i] = outputs[i]->file;
+        outputs[i]->file = NULL;
+    }
+    assay_status s = files ? file_out_commit_all(files, n, err) : err_no_memory(err);
+    for (size_t i = 0; i < n; i++)
+        assay_output_abandon(outputs[i]);
+    free(files);
+    return s;
+}
+
 void assay_output_abandon(assay_output *output)
 {
     if (!output)

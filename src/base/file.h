@@ -66,6 +66,8 @@ assay_status file_out_hole(file_out *f, uint64_t n, assay_error *err);
 /* Hands what was written to the system. */
 assay_status file_out_flush(file_out *f, assay_error *err);
 assay_status file_out_commit(file_out *f, assay_error *err); /* frees f in any case */
+/* All of them or none; frees all in any case. */
+assay_status file_out_commit_all(file_out **files, size_t n, assay_error *err);
 /* Adds to the end of a file, which is made if it does not exist. */
 assay_status file_append(const char *path, const void *p, size_t n, assay_error *err);
 /* Makes the directories that a path needs before its last part. */

@@ -3,6 +3,10 @@
  * An output is a hidden temporary file next to its target, opened with O_EXCL and a new name, and renamed to the
  * target when it is complete. A target that is not a regular file (a device, a pipe, a descriptor in /dev) cannot be
  * replaced and is written directly.
+ *
+ * Several outputs are committed together: each earlier content is kept under a hidden name until all of them are in
+ * place, and put back if one cannot be. A process that is killed in between may leave some of them replaced: no call
+ * of POSIX renames two files at once.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +28,8 @@ struct file_out {
     uint64_t pos; /* bytes written and skipped, those in the buffer included */
     char *target; /* NULL when written straight */
     char *temporary;
+    char *previous; /* hidden name of what was at the target, during a commit of several */
+    bool placed;    /* renamed to the target */
     char *shown;
     size_t n;
     char buffer[BUFFER];
@@ -35,6 +41,7 @@ static void out_free(file_out *f)
         close(f->fd);
     free(f->target);
     free(f->temporary);
+    free(f->previous);
     free(f->shown);
     free(f);
 }
@@ -65,9 +72,26 @@ static int make_parents(const char *path)
     return error;
 }
 
-/* Opens a new file beside the target. Its name does not hold the target's, which may be as long as
+/* Makes the file `name`, from `target` if that is of use; -1 and errno: it failed. */
+typedef int make_fn(const char *name, const char *target);
+
+static int make_empty(const char *name, const char *target)
+{
+    (void)target;
+    return file_open(name, O_WRONLY | O_CREAT | O_EXCL);
+}
+
+/* A second name of the target; the file itself on systems without such names. */
+static int make_previous(const char *name, const char *target)
+{
+    if (link(target, name) == 0)
+        return 0;
+    return errno == EEXIST || errno == ENOENT ? -1 : rename(target, name);
+}
+
+/* Makes a hidden file beside the target. Its name does not hold the target's, which may be as long as
  * the system allows. */
-static int open_temporary(const char *target, char **name)
+static int make_beside(const char *target, make_fn *make, char **name)
 {
     const char *slash = strrchr(target, '/');
     int folder = slash ? (int)(slash - target) + 1 : 0;
@@ -79,7 +103,7 @@ static int open_temporary(const char *target, char **name)
             errno = ENOMEM;
             return -1;
         }
-        int fd = file_open(*name, O_WRONLY | O_CREAT | O_EXCL);
+        int fd = make(*name, target);
         if (fd >= 0)
             return fd;
         int error = errno;
@@ -128,7 +152,7 @@ static assay_status open_beside(file_out *f, const char *path, const struct stat
     TRY_MEMORY(f->target, err);
     int error = st ? 0 : make_parents(path);
     if (!error) {
-        f->fd = open_temporary(f->target, &f->temporary);
+        f->fd = make_beside(f->target, make_empty, &f->temporary);
         error = f->fd < 0 ? errno : 0;
     }
     if (error)
@@ -227,6 +251,12 @@ assay_status file_out_hole(file_out *f, uint64_t n, assay_error *err)
     return ASSAY_OK;
 }
 
+static assay_status write_failed(const file_out *f, assay_error *err)
+{
+    return err_fail_errno(err, ASSAY_ERR_SYSTEM, errno, "%s: write failed: %s", f->shown,
+                          strerror(errno));
+}
+
 /* A hole at the end has no length until the file is truncated to its size. */
 static assay_status finish(file_out *f, assay_error *err)
 {
@@ -234,19 +264,65 @@ static assay_status finish(file_out *f, assay_error *err)
     bool failed = f->temporary && ftruncate(f->fd, (off_t)f->pos) != 0;
     failed = close(f->fd) != 0 || failed;
     f->fd = -1;
-    if (failed || (f->temporary && rename(f->temporary, f->target) != 0))
-        return err_fail_errno(err, ASSAY_ERR_SYSTEM, errno, "%s: write failed: %s", f->shown,
-                              strerror(errno));
+    return failed ? write_failed(f, err) : ASSAY_OK;
+}
+
+/* `last`: nothing follows that could fail, so what is replaced need not be kept. */
+static assay_status place(file_out *f, bool last, assay_error *err)
+{
+    if (!f->temporary)
+        return ASSAY_OK;
+    if (!last && make_beside(f->target, make_previous, &f->previous) < 0 && errno != ENOENT)
+        return write_failed(f, err);
+    if (rename(f->temporary, f->target) != 0)
+        return write_failed(f, err);
+    f->placed = true;
     free(f->temporary);
     f->temporary = NULL;
     return ASSAY_OK;
 }
 
+/* What was at the target is there again. If this fails, it is under its hidden name and the error says so. */
+static void put_back(file_out *f, assay_error *err)
+{
+    if (f->previous && rename(f->previous, f->target) != 0)
+        err_fail_errno(err, ASSAY_ERR_SYSTEM, errno, "%s: cannot restore from %s: %s", f->shown,
+                       f->previous, strerror(errno));
+    else if (!f->previous && f->placed)
+        unlink(f->target);
+    else if (f->previous)
+        unlink(f->previous); /* renaming one name of a file to another does nothing */
+}
+
+static assay_status place_all(file_out **files, size_t n, assay_error *err)
+{
+    assay_status status = ASSAY_OK;
+    size_t reached = 0;
+    for (; status == ASSAY_OK && reached < n; reached++)
+        status = place(files[reached], reached + 1 == n, err);
+    for (; status != ASSAY_OK && reached > 0; reached--)
+        put_back(files[reached - 1], err);
+    for (size_t i = 0; status == ASSAY_OK && i < n; i++)
+        if (files[i]->previous)
+            unlink(files[i]->previous);
+    return status;
+}
+
+assay_status file_out_commit_all(file_out **files, size_t n, assay_error *err)
+{
+    assay_status status = memory_lacked() ? err_no_memory(err) : ASSAY_OK;
+    for (size_t i = 0; i < n && status == ASSAY_OK; i++)
+        status = finish(files[i], err);
+    if (status == ASSAY_OK)
+        status = place_all(files, n, err);
+    for (size_t i = 0; i < n; i++)
+        file_out_abandon(files[i]);
+    return status;
+}
+
 assay_status file_out_commit(file_out *f, assay_error *err)
 {
-    assay_status status = memory_lacked() ? err_no_memory(err) : finish(f, err);
-    file_out_abandon(f);
-    return status;
+    return file_out_commit_all(&f, 1, err);
 }
 
 assay_status file_make_parents(const char *path, assay_error *err)

@@ -264,15 +264,15 @@ int cli_job_keep(cli_job *j)
 
 int cli_job_commit(cli_job *j)
 {
+    assay_output *outputs[sizeof j->files / sizeof *j->files];
     assay_error err;
-    int code = ASSAY_OK;
-    for (int i = 0; i < j->n_files && !code; i++) {
-        assay_output *out = j->files[i].out;
+    size_t n = 0;
+    for (int i = 0; i < j->n_files; i++) {
+        if (j->files[i].out)
+            outputs[n++] = j->files[i].out;
         j->files[i].out = NULL;
-        if (out && assay_output_commit(out, NULL, 0, &err) != ASSAY_OK)
-            code = cli_complain(&err);
     }
-    return code;
+    return assay_output_commit_all(outputs, n, &err) == ASSAY_OK ? ASSAY_OK : cli_complain(&err);
 }
 
 int cli_job_write(cli_job *j)

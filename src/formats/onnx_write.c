@@ -451,12 +451,10 @@ typedef struct outputs {
 /* The data first: a model whose data is not there yet would be seen by others. */
 static assay_status commit_files(outputs *f, assay_error *err)
 {
-    file_out *data = f->data, *model = f->model;
-    f->data = NULL;
-    if (data)
-        TRY(file_out_commit(data, err));
-    f->model = NULL;
-    return file_out_commit(model, err);
+    file_out *both[] = {f->data, f->model};
+    const size_t first = f->data ? 0 : 1;
+    *f = (outputs){0};
+    return file_out_commit_all(both + first, 2 - first, err);
 }
 
 static assay_status write_files(onnx_writer *w, const char *path, const char *data_path, outputs *f)

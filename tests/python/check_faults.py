@@ -56,6 +56,8 @@ COMMANDS = {
     " --depth 2",
     "graph-zoo": "graph resnet18 -o out.csv",
     "graph-sandbox": "graph {in}/lstm_text.onnx --sandbox -o out.json -q",
+    "graph-files": "graph lenet -q -o out.json -o out.csv -o out.md",
+    "export-data": "export lenet --external-data -o out.onnx",
     "scale": "scale {in}/lstm_text.onnx --dim batch=1..8 -o out.json",
     "fuse": "fuse {in}/resnet18.onnx -o out.json",
     "memory": "memory {in}/mobilenet_v2.onnx -o out.md",

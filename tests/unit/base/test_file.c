@@ -136,6 +136,36 @@ static void an_abandoned_output_leaves_nothing(void **state)
     assert_int_equal(entries(), before);
 }
 
+static file_out *write_output(const char *file)
+{
+    file_out *f = NULL;
+    assert_int_equal(file_out_open(in_folder(file).s, &f, NULL), ASSAY_OK);
+    assert_int_equal(file_out_write(f, "new", 3, NULL), ASSAY_OK);
+    return f;
+}
+
+/* A target that became a directory since it was opened cannot be replaced. */
+static void several_outputs_appear_together_or_not_at_all(void **state)
+{
+    assay_error err = {0};
+    (void)state;
+    put("one", "old");
+    for (int hinder = 0; hinder < 2; hinder++) {
+        file_out *three[] = {write_output("one"), write_output("two"), write_output("three")};
+        if (hinder == 0)
+            assert_int_equal(mkdir(in_folder("three").s, 0700), 0);
+        const int before = entries();
+        assay_status s = file_out_commit_all(three, 3, &err);
+        assert_int_equal(s, hinder == 0 ? ASSAY_ERR_SYSTEM : ASSAY_OK);
+        expect("one", hinder == 0 ? "old" : "new");
+        assert_int_equal(file_stat(in_folder("two").s).exists, hinder == 1);
+        /* Three temporary files went; "two" and "three" came. */
+        assert_int_equal(entries(), before - (hinder == 0 ? 3 : 1));
+        rmdir(in_folder("three").s);
+    }
+    expect("three", "new");
+}
+
 static void modes_and_links_are_kept(void **state)
 {
     file_out *f;
@@ -267,6 +297,7 @@ int run_test_file(void)
         cmocka_unit_test(stat_never_fails),
         cmocka_unit_test(output_appears_only_when_committed),
         cmocka_unit_test(an_abandoned_output_leaves_nothing),
+        cmocka_unit_test(several_outputs_appear_together_or_not_at_all),
         cmocka_unit_test(modes_and_links_are_kept),
         cmocka_unit_test(parents_are_created),
         cmocka_unit_test(large_outputs_and_holes),

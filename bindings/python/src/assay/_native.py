@@ -503,6 +503,7 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "assay_output_abandon": (None, (_P,)),
     "assay_output_write": (c_int, (_P, _TEXT, c_size_t, _E)),
     "assay_output_commit": (c_int, (_P, _TEXT, c_size_t, _E)),
+    "assay_output_commit_all": (c_int, (_PP, c_size_t, _E)),
     "assay_op_at": (c_bool, (c_size_t, POINTER(OpInfo))),
     "assay_lens_at": (c_bool, (c_size_t, POINTER(LensInfo))),
     "assay_devices_open": (c_int, (_TEXT, _PP, _E)),
