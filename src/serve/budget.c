@@ -5,7 +5,7 @@ void budget_init(budget *b, uint64_t most)
 {
     pthread_mutex_init(&b->lock, NULL);
     serve_cond_init(&b->freed);
-    b->used = 0;
+    b->used = b->peak = 0;
     b->most = most;
 }
 
@@ -18,6 +18,8 @@ bool budget_take(budget *b, uint64_t bytes, int64_t wait_ms)
         in_time = wait_ms > 0 && bytes <= b->most && serve_wait(&b->freed, &b->lock, until_ms);
     if (in_time)
         b->used += bytes;
+    if (b->used > b->peak)
+        b->peak = b->used;
     pthread_mutex_unlock(&b->lock);
     return in_time;
 }
@@ -32,10 +34,20 @@ void budget_give(budget *b, uint64_t bytes)
     pthread_mutex_unlock(&b->lock);
 }
 
-uint64_t budget_used(budget *b)
+static uint64_t read_locked(budget *b, const uint64_t *figure)
 {
     pthread_mutex_lock(&b->lock);
-    uint64_t used = b->used;
+    uint64_t value = *figure;
     pthread_mutex_unlock(&b->lock);
-    return used;
+    return value;
+}
+
+uint64_t budget_used(budget *b)
+{
+    return read_locked(b, &b->used);
+}
+
+uint64_t budget_peak(budget *b)
+{
+    return read_locked(b, &b->peak);
 }

@@ -108,6 +108,9 @@ static void put_server(FILE *f, server *s)
     fprintf(f, "assay_serve_requests %llu\n", (unsigned long long)atomic_load(&s->active));
     put_head(f, "assay_serve_reply_bytes", "gauge", "bytes", "Memory of large replies.");
     fprintf(f, "assay_serve_reply_bytes %llu\n", (unsigned long long)budget_used(&s->replies));
+    put_head(f, "assay_serve_work_peak_bytes", "gauge", "bytes",
+             "Largest part of the limit serve-work in use at once since the start.");
+    fprintf(f, "assay_serve_work_peak_bytes %llu\n", (unsigned long long)budget_peak(&s->work));
     put_head(f, "assay_serve_start_time_seconds", "gauge", "seconds", "Start time of the server.");
     fprintf(f, "assay_serve_start_time_seconds %lld\n", (long long)s->started_s);
     put_head(f, "assay_serve", "info", NULL, "Version of the server.");

@@ -76,12 +76,14 @@ typedef struct budget {
     pthread_mutex_t lock;
     pthread_cond_t freed;
     uint64_t used, most;
+    uint64_t peak; /* the most that was in use at once */
 } budget;
 
 void budget_init(budget *b, uint64_t most);
 bool budget_take(budget *b, uint64_t bytes, int64_t wait_ms); /* false: there is no room */
 void budget_give(budget *b, uint64_t bytes);
 uint64_t budget_used(budget *b);
+uint64_t budget_peak(budget *b);
 
 /* ---- how many connections, and whose (slots.c) ---- */
 

@@ -262,6 +262,23 @@ def check_replies() -> None:
     check("ends after large replies", s.stop() == 0)
 
 
+def check_fleet_share() -> None:
+    """A question about all machines takes a quarter of the work, whatever the history holds."""
+    most = 8 << 20
+    s = Server("--timeout", str(NEVER_S), "--raise-limit", f"serve-work={most}", db="share.db")
+
+    def peak() -> int:
+        lines = s.ask("GET", "/metrics")[2].decode().split("\n")
+        return int(next(x.split()[1] for x in lines if x.startswith("assay_serve_work_peak_bytes")))
+
+    check("no work yet", peak() == 0, peak())
+    for path in ("changes", "drift", "cheapest?model=net&price=t4=1"):
+        status = s.ask("GET", f"/api/v1/{path}")[0]
+        check(f"{path} is answered", status == 200, status)
+        check(f"a quarter of the work for {path}", peak() == most // 4, peak())
+    check("ends after questions", s.stop() == 0)
+
+
 def check_slow_readers() -> None:
     """A client that does not read its reply is closed, long before the deadline of a large one."""
     s = Server("--timeout", "1", db="slow.db")
@@ -333,6 +350,7 @@ check_clock()
 check_heads()
 check_worker()
 check_replies()
+check_fleet_share()
 check_slow_readers()
 check_every_head()
 check_idle()
