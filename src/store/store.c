@@ -83,11 +83,20 @@ assay_status store_run_sql(store *s, const char *sql, assay_error *err)
     return s->backend->exec(s, sql, err);
 }
 
+/* A beginning of several statements may fail behind the first one: the transaction is then open, and of no use. */
+static assay_status begin_with(store *s, const char *sql, assay_error *err)
+{
+    assay_status status = store_run_sql(s, sql, err);
+    if (status != ASSAY_OK && s->backend->in_transaction(s))
+        store_run_sql(s, "ROLLBACK", NULL);
+    return status;
+}
+
 static assay_status begin_writing(store *s, const char *sql, assay_error *err)
 {
     assert(!s->backend->in_transaction(s)); /* transactions do not nest */
     TRY(store_may_write(s, err));
-    return store_run_sql(s, sql, err);
+    return begin_with(s, sql, err);
 }
 
 assay_status store_may_write(const store *s, assay_error *err)
@@ -125,7 +134,7 @@ assay_status store_read_begin(store *s, assay_error *err)
 {
     assert(s->reading || !s->backend->in_transaction(s)); /* not inside one that writes */
     if (!s->reading)
-        TRY(store_run_sql(s, s->backend->dialect.read, err));
+        TRY(begin_with(s, s->backend->dialect.read, err));
     s->reading++;
     return ASSAY_OK;
 }
