@@ -52,12 +52,12 @@ static void ask_documents(store *s, const history_list *list, arena *a)
 static void ask_lists(store *s, arena *a)
 {
     const store_filter filters[] = {{.by_id = true},
-                                           {.query = STR("e"), .limit = 3, .offset = 1},
-                                           {.model = STR("net")},
-                                           {.model = STR("a/net"), .since_s = 1},
-                                           {.tag = STR("a"), .limit = 2},
-                                           {.machine = STR("m"), .id = 1},
-                                           {.sweep = STR("s"), .task = 1}};
+                                    {.query = STR("e"), .limit = 3, .offset = 1},
+                                    {.model = STR("net")},
+                                    {.model = STR("a/net"), .since_s = 1},
+                                    {.tag = STR("a"), .limit = 2},
+                                    {.machine = STR("m"), .id = 1},
+                                    {.sweep = STR("s"), .task = 1}};
     for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
         assay_error err = {0};
         history_list list = {0};

@@ -1,5 +1,5 @@
 /* Results of every kind but the profile (fuzz_result.c: its parts refer to each other by number), filled at random by their
- * field tables: the first byte chooses the kind, the others are the seed of the values. A result has a conclusion, is
+ * field tables. The input has nine bytes for each result: its kind, and the seed of its values. A result has a conclusion, is
  * written, read and written again with the same bytes, and every output format shows it or refuses it with a sentence. */
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,6 +13,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+enum { PIECE = 9, MOST = 64 };
+
 static void promise(bool kept)
 {
     if (!kept)
@@ -21,8 +23,7 @@ static void promise(bool kept)
 
 static void show(const sbuf *text)
 {
-    static const char *const formats[] = {"json", "md",           "console",
-                                          "csv",  "summary-html", "view"};
+    static const char *const formats[] = {"json", "md", "console", "csv", "summary-html", "view"};
     assay_result *of = NULL;
     promise(assay_result_from_json(text->p, text->n, "filled", NULL, &of, NULL) == ASSAY_OK);
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
@@ -50,19 +51,14 @@ static void check_again(const result_kind *kind, const sbuf *first)
     sbuf_free(&second);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void check_filled(const result_kind *kind, uint64_t seed)
 {
     sbuf text = {0};
-    uint64_t seed = 0;
     rng random;
-    if (size < 2 || result_kinds[data[0] % result_kinds_n] == &profile_kind)
-        return 0;
-    memcpy(&seed, data + 1, size - 1 < sizeof seed ? size - 1 : sizeof seed);
-    rng_seed(&random, seed);
-    const result_kind *kind = result_kinds[data[0] % result_kinds_n];
     arena *a = arena_new((size_t)64 << 20);
     void *of = a ? arena_alloc(a, kind->of->size) : NULL;
     promise(of != NULL);
+    rng_seed(&random, seed);
     fill_struct(kind->of, of, a, &random);
     promise(result_conclude(kind, of, a));
     result_write(kind, of, 0, &text);
@@ -70,5 +66,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_again(kind, &text);
     sbuf_free(&text);
     arena_free(a);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    for (size_t i = 0; i + PIECE <= size && i < MOST * PIECE; i += PIECE) {
+        const result_kind *kind = result_kinds[data[i] % result_kinds_n];
+        uint64_t seed;
+        memcpy(&seed, data + i + 1, sizeof seed);
+        if (kind != &profile_kind)
+            check_filled(kind, seed);
+    }
     return 0;
 }

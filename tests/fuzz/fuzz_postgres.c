@@ -127,6 +127,8 @@ static pg_result *scripted_error(pg_conn *c)
     const uint8_t k = next_byte();
     r->constraint = k == 'p' ? "runs_pkey" : k == 't' ? "runs_by_task" : NULL;
     c->ended = true;
+    if (strncmp(c->sql, "BEGIN", 5) == 0 && !strchr(c->sql, ';'))
+        c->in_transaction = false; /* of several statements, the first was done */
     return r;
 }
 
@@ -209,7 +211,7 @@ static int fake_socket(const pg_conn *c)
 static pg_option *fake_parse(const char *text, char **why)
 {
     static char host[] = "host", name[] = "dbname", db[] = "x", key[] = "password", v[] = "secret";
-    static pg_option options[] = {{.keyword = host, .val = v},
+    static pg_option options[] = {{.keyword = host, .val = db},
                                   {.keyword = name, .val = db},
                                   {.keyword = key, .val = v},
                                   {.keyword = NULL}};
