@@ -67,6 +67,8 @@ typedef struct infer_trial {
     int attempt;
     const infer_free *chosen;
     uint32_t n_chosen;
+    bool
+        open_ranks; /* inputs whose rank the file leaves open have none, whatever their readers need */
 } infer_trial;
 
 typedef struct infer_item { /* one line of the accounting */

@@ -425,6 +425,17 @@ static void other_sizes(search *s)
         try_fitted(s, INFER_ATTEMPTS - 1, false);
 }
 
+/* What readers need of an input without a shape may be too much. Without a rank, what depends on it stays unknown. */
+static void without_ranks(search *s)
+{
+    const ir_graph *g = ir_graph_at(s->m, 0);
+    bool open = false;
+    for (uint32_t i = 0; i < g->inputs.n; i++)
+        open |= ir_value_at(s->m, g->inputs.items[i])->declared.rank < 0;
+    if (open)
+        take_trial(s, &(const infer_trial){.open_ranks = true});
+}
+
 assay_status infer_run(const ir_model *m, const infer_options *opt, arena *a, infer_result **out,
                        assay_error *err)
 {
@@ -449,5 +460,7 @@ assay_status infer_run(const ir_model *m, const infer_options *opt, arena *a, in
                 .err = err,
                 .status = status};
     other_sizes(&s);
+    if (may_differ(s.status, *out))
+        without_ranks(&s);
     return may_differ(s.status, *out) ? explain_assumed(r, &first, err) : s.status;
 }

@@ -275,7 +275,9 @@ static assay_status shape_declared(infer_result *r, uint32_t input, const infer_
     ir_id id = ir_graph_at(r->model, 0)->inputs.items[input];
     const ir_value *v = ir_value_at(r->model, id);
     ir_value seen = *v;
-    int rank = v->declared.rank >= 0 ? v->declared.rank : demanded_rank(r, id);
+    int rank = v->declared.rank >= 0 ? v->declared.rank
+               : r->trial.open_ranks ? -1
+                                     : demanded_rank(r, id);
     op_info *x = &r->info[id];
     if (rank < 0) {
         notes_add(&r->notes, "unknown-rank", v->name,

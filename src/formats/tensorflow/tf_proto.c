@@ -281,7 +281,12 @@ assay_status tf_read_graph(tf_reader *r, cursor def)
         !map_init(&r->by_function, r->f.scratch, 64))
         return err_no_memory(r->f.err);
     r->main.read = true;
-    while (wire_next(&def, &f)) {
+    while (wire_next(&def, &f)) { /* 3 an older version, 5 places in source files */
+        if (f.number > 5 || (f.number == 3) != (f.type == WIRE_VARINT))
+            return err_fail(r->f.err, ASSAY_ERR_UNSUPPORTED,
+                            "unsupported format: another protobuf message than a TensorFlow graph "
+                            "(field %u)",
+                            (unsigned)f.number);
         if (f.number == 1 && f.type == WIRE_LEN)
             TRY(read_node(r, &r->main, f.body));
         else if (f.number == 2 && f.type == WIRE_LEN)

@@ -232,6 +232,71 @@ static assay_status finish(tf_reader *r, ir_model *m, assay_error *err)
     return ir_reader_wrap(m, err);
 }
 
+/* ---- detection ---- */
+
+static bool is_word(const uint8_t *p, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++)
+        if (p[i] < 0x21 || p[i] > 0x7e)
+            return false;
+    return n > 0;
+}
+
+/* A varint of at most five bytes. */
+static bool take_length(const uint8_t **p, const uint8_t *end, uint64_t *n)
+{
+    *n = 0;
+    for (unsigned shift = 0; shift < 35 && *p < end; shift += 7) {
+        uint8_t b = *(*p)++;
+        *n |= (uint64_t)(b & 0x7f) << shift;
+        if (b < 0x80)
+            return true;
+    }
+    return false;
+}
+
+/* 1 a node: 1 its name, 2 its operator, which begins with a capital or "_" unless it is a function. */
+static bool is_graph(const uint8_t *p, const uint8_t *end, bool functions)
+{
+    uint64_t node, name, op;
+    if (p == end || *p++ != 0x0a || !take_length(&p, end, &node) || p == end || *p++ != 0x0a ||
+        !take_length(&p, end, &name) || name >= (uint64_t)(end - p) || !is_word(p, name))
+        return false;
+    p += name;
+    if (*p++ != 0x12 || !take_length(&p, end, &op) || op > (uint64_t)(end - p) || !is_word(p, op))
+        return false;
+    return node >= name + op && (functions || *p == '_' || (*p >= 'A' && *p <= 'Z'));
+}
+
+static const uint8_t *skip_varint(const uint8_t *p, const uint8_t *end)
+{
+    while (p < end && *p & 0x80)
+        p++;
+    return p < end ? p + 1 : end;
+}
+
+/* 1 version 1, 2 a meta graph, which begins with its info (1) or its graph (2). The info begins with its operators (2), its
+ * tags (4) or the version (5); at this place, Core ML has the name of an input (1). */
+static bool is_saved_model(const uint8_t *p, const uint8_t *end)
+{
+    if (end - p < 8 || p[0] != 0x08 || p[1] != 0x01 || p[2] != 0x12)
+        return false;
+    p = skip_varint(p + 3, end);
+    if (p == end || (*p != 0x0a && *p != 0x12))
+        return false;
+    bool graph = *p == 0x12;
+    p = skip_varint(p + 1, end);
+    if (p == end)
+        return false;
+    return graph ? is_graph(p, end, true) : *p == 0x12 || *p == 0x22 || *p == 0x2a;
+}
+
+bool tensorflow_looks_like(const void *head, uint64_t n)
+{
+    const uint8_t *p = head;
+    return is_graph(p, p + n, false) || is_saved_model(p, p + n);
+}
+
 /* ---- the file ---- */
 
 static assay_status read_graph(tf_reader *r, cursor graph, cursor meta, const char *path)
@@ -255,8 +320,22 @@ static assay_status read_graph(tf_reader *r, cursor graph, cursor meta, const ch
     return read_sinks(r, s);
 }
 
+/* Other messages of protobuf have the same suffix: tensors, networks of other frameworks, settings. */
+static assay_status check_message(tf_reader *r)
+{
+    uint8_t head[4096];
+    uint64_t size = source_size(r->f.src), n = size < sizeof head ? size : sizeof head;
+    TRY(source_read(r->f.src, 0, head, n, r->f.err));
+    if (is_graph(head, head + n, true) || is_saved_model(head, head + n))
+        return ASSAY_OK;
+    return err_fail(r->f.err, ASSAY_ERR_UNSUPPORTED,
+                    "unsupported format: neither a graph nor a SavedModel of TensorFlow, but "
+                    "another file of that suffix. Name the file of a model.");
+}
+
 static assay_status read_file(tf_reader *r, const char *path)
 {
+    TRY(check_message(r));
     cursor all = cursor_at(r->f.src, 0, source_size(r->f.src), r->f.err);
     cursor meta = {.src = NULL, .err = r->f.err}, graph = all;
     wire_field f;
@@ -300,69 +379,4 @@ assay_status tensorflow_read(source *src, const char *path, size_t limit, ir_mod
         tf_checkpoint_close(&r);
     }
     return status;
-}
-
-/* ---- detection ---- */
-
-static bool is_word(const uint8_t *p, uint64_t n)
-{
-    for (uint64_t i = 0; i < n; i++)
-        if (p[i] < 0x21 || p[i] > 0x7e)
-            return false;
-    return n > 0;
-}
-
-/* A varint of at most four bytes. */
-static bool take_length(const uint8_t **p, const uint8_t *end, uint64_t *n)
-{
-    *n = 0;
-    for (unsigned shift = 0; shift < 28 && *p < end; shift += 7) {
-        uint8_t b = *(*p)++;
-        *n |= (uint64_t)(b & 0x7f) << shift;
-        if (b < 0x80)
-            return true;
-    }
-    return false;
-}
-
-/* 1 a node: 1 its name, 2 its operator, which begins with a capital or "_". */
-static bool is_graph(const uint8_t *p, const uint8_t *end)
-{
-    uint64_t node, name, op;
-    if (p == end || *p++ != 0x0a || !take_length(&p, end, &node) || p == end || *p++ != 0x0a ||
-        !take_length(&p, end, &name) || name >= (uint64_t)(end - p) || !is_word(p, name))
-        return false;
-    p += name;
-    if (*p++ != 0x12 || !take_length(&p, end, &op) || op > (uint64_t)(end - p) || !is_word(p, op))
-        return false;
-    return node >= name + op && (*p == '_' || (*p >= 'A' && *p <= 'Z'));
-}
-
-static const uint8_t *skip_varint(const uint8_t *p, const uint8_t *end)
-{
-    while (p < end && *p & 0x80)
-        p++;
-    return p < end ? p + 1 : end;
-}
-
-/* 1 version 1, 2 a meta graph, which begins with its info (1) or its graph (2). The info begins with its operators (2), its
- * tags (4) or the version (5); at this place, Core ML has the name of an input (1). */
-static bool is_saved_model(const uint8_t *p, const uint8_t *end)
-{
-    if (end - p < 8 || p[0] != 0x08 || p[1] != 0x01 || p[2] != 0x12)
-        return false;
-    p = skip_varint(p + 3, end);
-    if (p == end || (*p != 0x0a && *p != 0x12))
-        return false;
-    bool graph = *p == 0x12;
-    p = skip_varint(p + 1, end);
-    if (p == end)
-        return false;
-    return graph ? is_graph(p, end) : *p == 0x12 || *p == 0x22 || *p == 0x2a;
-}
-
-bool tensorflow_looks_like(const void *head, uint64_t n)
-{
-    const uint8_t *p = head;
-    return is_graph(p, p + n) || is_saved_model(p, p + n);
 }

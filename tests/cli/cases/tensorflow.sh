@@ -15,6 +15,11 @@ printf 'node { name: "x" }' > x.pbtxt
 "$ASSAY" x.pbtxt || echo "exit $?"
 printf 'nothing of this kind' > y.pb
 "$ASSAY" y.pb || echo "exit $?"
+# Other messages: a tensor of ONNX, and one whose first field could be a node.
+printf '\010\003\020\001' > tensor.pb
+"$ASSAY" tensor.pb || echo "exit $?"
+printf '\012\006\012\001a\022\001B\062\001x' > other.pb
+"$ASSAY" other.pb || echo "exit $?"
 mkdir pointer
 printf 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n' > pointer/saved_model.pb
 "$ASSAY" pointer || echo "exit $?"

@@ -405,6 +405,22 @@ static void a_number_of_a_list_is_a_scalar(void **state)
     net_close(&n);
 }
 
+/* An image that its first reader needs, of a size that a later one cannot take: nothing is known of it. */
+static void a_rank_that_no_size_fits_stays_open(void **state)
+{
+    (void)state;
+    net n = net_open(17);
+    ir_id x = net_input(&n, 0, "x", IR_FLOAT32, -1, NULL);
+    ir_id shape = net_ints(&n, 0, IR_INT64, DIMS(2), (const int64_t[]){1, -1});
+    ir_id y = net_op(&n, 0, "Conv", IDS(x, net_weight(&n, 0, DIMS(5, 3, 1, 1))), NO_ATTRS);
+    y = net_op(&n, 0, "Reshape", IDS(y, shape), NO_ATTRS);
+    y = net_op(&n, 0, "MatMul", IDS(y, net_weight(&n, 0, DIMS(31, 4))), NO_ATTRS);
+    net_outputs(&n, 0, IDS(y));
+    net_infer(&n);
+    assert_int_equal(n.r->info[x].rank, -1);
+    net_close(&n);
+}
+
 int run_test_infer(void)
 {
     const struct CMUnitTest tests[] = {
@@ -414,6 +430,7 @@ int run_test_infer(void)
         cmocka_unit_test(a_width_follows_from_what_it_is_multiplied_with),
         cmocka_unit_test(an_integer_that_an_operator_reads_bounds_a_size),
         cmocka_unit_test(what_no_size_mends_still_fails),
+        cmocka_unit_test(a_rank_that_no_size_fits_stays_open),
         cmocka_unit_test(a_loop_counter_may_have_one_element),
         cmocka_unit_test(declared_rows_of_a_scan_output_are_the_trips),
         cmocka_unit_test(a_declared_shape_wins_over_one_that_was_assumed),
