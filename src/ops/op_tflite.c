@@ -119,6 +119,28 @@ static assay_status nothing_infer(op_ctx *c)
     return ASSAY_OK;
 }
 
+/* ---- detection: boxes [N,P,4], scores [N,P,C], anchors [P,4] ---- */
+
+static assay_status detections_infer(op_ctx *c)
+{
+    int64_t most = op_attr_int(c, "max_detections", -1), batch = op_dim(c, 0, 0);
+    const int64_t sizes[] = {most, op_attr_int(c, "max_classes_per_detection", 1)};
+    const int64_t dims[] = {batch, op_product(sizes, 0, 2), 4};
+    for (uint32_t o = 0; o < c->n_out; o++) /* boxes, classes, scores, number */
+        TRY(op_set(c, o, IR_FLOAT32, o == 0 ? 3 : o == 3 ? 1 : 2, dims));
+    return ASSAY_OK;
+}
+
+/* A centre is 1 mul and 1 add, a size 1 exp and 1 mul. */
+static void detections_cost(const op_ctx *c, op_cost *k)
+{
+    uint64_t deltas = op_in_elems(c, 0);
+    k->mul = sat_add(k->mul, deltas);
+    k->add = sat_add(k->add, deltas / 2);
+    k->special = sat_add(k->special, deltas / 2);
+    op_count_kept(c, k, op_in_elems(c, 1), op_out_elems(c, 1));
+}
+
 #define TFL(name_, type_, formula_, infer_, cost_) \
     OP_ROW("tflite", name_, type_, "1", formula_, infer_, cost_)
 #define LAYER(with_)                                                          \
@@ -137,6 +159,11 @@ static const op_row rows[] = {
      LAYER(bidirectional_lstm)},
     {TFL("BIDIRECTIONAL_SEQUENCE_RNN", "rnn", STEPS, both_infer, both_cost),
      LAYER(bidirectional_rnn)},
+    {TFL("TFLite_Detection_PostProcess", "detectionoutput",
+         "per delta: 1 mul + 1/2 add + 1/2 special; 1 cmp per score; per box: 7 cmp + 4 add + 1 mul "
+         "+ 1 div",
+         detections_infer, detections_cost),
+     OP_SLOTS(3, 3, 1, 4), .buffers = 4},
     {TFL("VAR_HANDLE", "variable", "0", unknown_infer, NULL), OP_SLOTS(0, 0, 1, 1),
      .flags = OPF_NO_SHAPES | OPF_DATA_MOVE},
     {TFL("READ_VARIABLE", "variable", "0 (data movement)", unknown_infer, NULL),

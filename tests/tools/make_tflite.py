@@ -214,8 +214,10 @@ class Subgraph:
         self.tensors.append(t)
         return len(self.tensors) - 1
 
-    def op(self, code, inputs, outputs, options=None, custom=None):
+    def op(self, code, inputs, outputs, options=None, custom=None, more=None):
         o = {0: Int(4, self.model.code(code, custom)), 1: Ints(inputs), 2: Ints(outputs)}
+        if more is not None:
+            o[5] = Raw(more)
         if options is not None:
             o[3], o[4] = Int(1, OPTIONS[code]), options
         self.operators.append(o)
@@ -421,6 +423,39 @@ def write_lists(path):
     m.write(path)
 
 
+def flex_map(entries):
+    """A FlexBuffer with a map of small numbers; all widths are one byte."""
+    out, starts = bytearray(), []
+    names = sorted(entries)
+    for name in names:
+        starts.append(len(out))
+        out += name.encode() + b"\0"
+    out.append(len(names))
+    keys = len(out)
+    for start in starts:
+        out.append(len(out) - start)
+    out += bytes([len(out) - keys, 1, len(names)])
+    values = len(out)
+    out += bytes(entries[name] for name in names)
+    out += bytes([1 << 2] * len(names))
+    out.append(len(out) - values)
+    return bytes(out + bytes([9 << 2, 1]))
+
+
+def write_detection(path):
+    """The end of an SSD model: sizes of the outputs are in the options only."""
+    m = Model()
+    g = m.subgraph("main")
+    boxes, scores = g.tensor("boxes", [1, 30, 4]), g.tensor("scores", [1, 30, 3])
+    anchors = g.tensor("anchors", [30, 4], data=floats(120))
+    no_rank = {8: Int(1, 0)}
+    outputs = [g.tensor(f"detection_{k}", [], fields=no_rank) for k in range(4)]
+    options = flex_map({"max_detections": 10, "max_classes_per_detection": 2, "num_classes": 2})
+    g.op(32, [boxes, scores, anchors], outputs, custom="TFLite_Detection_PostProcess", more=options)
+    g.inputs, g.outputs = [boxes, scores], outputs
+    m.write(path)
+
+
 def write_described(path):
     """Metadata: names of the tensors, a normalisation, a file of labels; and a second signature."""
     m = Model()
@@ -472,4 +507,5 @@ if __name__ == "__main__":
     write_loop(f"{folder}/loop.tflite")
     write_described(f"{folder}/described.tflite")
     write_lists(f"{folder}/lists.tflite")
+    write_detection(f"{folder}/detection.tflite")
     write_odd(f"{folder}/odd.tflite")

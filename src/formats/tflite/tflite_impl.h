@@ -79,6 +79,7 @@ typedef struct tfl_op {
     tfl_scope *scope;
     const struct tfl_builtin *row;
     flat_table options, options2;
+    flat_vector custom; /* options of a custom operator */
     str name; /* of its first output */
     ir_id *in, *out;
     const int64_t *in_at, *out_at; /* indices of the tensors; -1: absent */
@@ -157,6 +158,7 @@ extern tfl_map_fn tfl_reshape, tfl_transpose, tfl_squeeze, tfl_expand_dims, tfl_
     tfl_zeros_like, tfl_where, tfl_select, tfl_one_hot, tfl_topk, tfl_scatter, tfl_sparse_to_dense;
 extern tfl_map_fn tfl_reduce, tfl_arg, tfl_cast, tfl_squared_difference, tfl_rsqrt, tfl_square,
     tfl_floor_div, tfl_not_equal, tfl_cumsum, tfl_shift;
+extern tfl_map_fn tfl_detections;
 extern tfl_map_fn tfl_list_reserve, tfl_list_from, tfl_list_set, tfl_list_get, tfl_list_stack;
 extern tfl_map_fn tfl_while, tfl_if, tfl_call_once, tfl_call, tfl_composite;
 

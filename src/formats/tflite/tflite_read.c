@@ -9,7 +9,7 @@
 enum { M_VERSION, M_CODES, M_SUBGRAPHS, M_DESCRIPTION, M_BUFFERS, M_METADATA = 6, M_SIGNATURES };
 enum { C_OLD_BUILTIN, C_CUSTOM, C_VERSION, C_BUILTIN };
 enum { S_TENSORS, S_INPUTS, S_OUTPUTS, S_OPERATORS, S_NAME };
-enum { O_CODE, O_INPUTS, O_OUTPUTS, O_OPTIONS = 4, O_OPTIONS_2 = 12 };
+enum { O_CODE, O_INPUTS, O_OUTPUTS, O_OPTIONS = 4, O_CUSTOM = 5, O_OPTIONS_2 = 12 };
 enum { G_KEY = 2, G_SUBGRAPH = 4 };
 
 /* ---- nodes ---- */
@@ -161,6 +161,7 @@ static assay_status open_operator(tfl_op *o, flat_table t)
     flat_vector in = flat_list(r->flat, t, O_INPUTS, 4), out = flat_list(r->flat, t, O_OUTPUTS, 4);
     o->options = flat_sub(r->flat, t, O_OPTIONS);
     o->options2 = flat_sub(r->flat, t, O_OPTIONS_2);
+    o->custom = flat_list(r->flat, t, O_CUSTOM, 1);
     o->n_in = in.n;
     o->n_out = out.n;
     o->in_at = read_indices(r, o->scope, in);

@@ -233,7 +233,7 @@ const tfl_builtin *tfl_builtin_of(uint32_t code)
     return code < sizeof builtins / sizeof *builtins ? &builtins[code] : NULL;
 }
 
-/* Operators of TensorFlow that the converter kept ("Flex"), and whose meaning is that of a row. */
+/* Operators of TensorFlow that the converter kept ("Flex"), and whose meaning is that of a row; the end of SSD models. */
 static const tfl_builtin customs[] = {
     SIMPLE("FlexAbs", "Abs", 1),
     SIMPLE("FlexAcos", "Acos", 1),
@@ -284,6 +284,7 @@ static const tfl_builtin customs[] = {
     MAPPED("FlexTensorListReserve", tfl_list_reserve, 2),
     MAPPED("FlexTensorListSetItem", tfl_list_set, 3),
     MAPPED("FlexTensorListStack", tfl_list_stack, 1),
+    MAPPED("TFLite_Detection_PostProcess", tfl_detections, 3),
 };
 
 const tfl_builtin *tfl_custom_of(str name)
