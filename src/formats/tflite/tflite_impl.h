@@ -80,7 +80,7 @@ typedef struct tfl_op {
     const struct tfl_builtin *row;
     flat_table options, options2;
     flat_vector custom; /* options of a custom operator */
-    str name; /* of its first output */
+    str name;           /* of its first output */
     ir_id *in, *out;
     const int64_t *in_at, *out_at; /* indices of the tensors; -1: absent */
     uint32_t n_in, n_out;
