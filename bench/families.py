@@ -8,8 +8,10 @@ NAME: these alone. Default: families.
 
 Each file is written with random weights, read by `assay`, and loaded and run by llama.cpp (one
 short prompt, one token). Checked: llama.cpp's number of parameters and bytes of tensors are those
-that assay counts in the file; the KV cache of the library is the planned one within 5 %, and so are
-the weights. Skipped without llama.cpp.
+that assay counts in the file; weights, KV cache, compute buffer and logits of the library are the
+planned ones within 5 %. Families are run at several contexts, batches and cache types, with and
+without flash attention; the largest difference of the compute buffer is printed. Skipped without
+llama.cpp.
 """
 
 import json
@@ -21,6 +23,15 @@ import tempfile
 
 LIMIT = os.environ.get("LIMIT", "4GB")
 QUANT = os.environ.get("QUANT", "q4_0")
+# Options of the runs of a family; a model has the first.
+RUNS = [
+    "--prompt-tokens 8 --context-depth 0",
+    "--prompt-tokens 8 --context-depth 700",
+    "--prompt-tokens 8 --context-depth 700 --flash-attention off",
+    "--prompt-tokens 8 --context-depth 1800 --batch 3",
+    "--prompt-tokens 8 --context-depth 500 --cache-dtype fp32",
+    "--prompt-tokens 8 --context-depth 500 --cache-dtype int8",
+]
 SMALL = {
     "num_hidden_layers": 2,
     "vocab_size": 384,
@@ -29,7 +40,7 @@ SMALL = {
     "num_attention_heads": 4,
     "num_key_value_heads": 2,
     "head_dim": 64,
-    "max_position_embeddings": 512,
+    "max_position_embeddings": 2048,
 }
 OLD = {"vocab_size": 384, "n_layer": 2, "n_head": 4, "n_embd": 256, "hidden_size": 256}
 LATENT = {
@@ -66,7 +77,7 @@ FAMILIES = {
     "gpt_oss": {"num_local_experts": 4, "num_experts_per_tok": 2},
     "deepseek_v2": {**LATENT, "q_lora_rank": 64, "n_group": 1, "topk_group": 1},
     "deepseek_v3": {**LATENT, "q_lora_rank": 64, "n_group": 2, "topk_group": 1},
-    "gpt2": {**OLD, "n_positions": 512},
+    "gpt2": {**OLD, "n_positions": 2048},
     "gpt_neox": {"num_key_value_heads": 4},
     "bloom": OLD,
     "falcon": {"num_kv_heads": 1, "multi_query": True, "new_decoder_architecture": False},
@@ -101,37 +112,58 @@ def in_memory(g):
     return min(mapped + copies, max(mapped, g["planned_weight_bytes"]))
 
 
-def check(program, model, path):
+def measured(program, path, options):
+    short = "--generate 1 --num-runs 1 --warmup-runs 0".split()
+    out = run([program, "bench", path, *options.split(), *short, "--json"])
+    return json.loads(out)["generation"][0]
+
+
+def memory_rows(g, options):
+    """Of a run: what, by assay, by llama.cpp, the share that may differ."""
+    return [
+        (f"weights in memory ({options})", g["planned_weight_bytes"], in_memory(g), 0.05),
+        *[
+            (f"{what} ({options})", g[f"planned_{key}_bytes"], g.get(f"{key}_bytes", 0), 0.05)
+            for what, key in (("KV cache", "cache"), ("compute", "compute"), ("logits", "output"))
+        ],
+    ]
+
+
+def differs(a, b, within):
+    """The library prints buffers in steps of 0.01 MiB, a cache in two parts."""
+    return abs(a - b) > max(within * a, 2 * 10486 if within else 0)
+
+
+def check(program, model, path, runs):
     """The differences found, and what was compared."""
     limits = ["--quant", QUANT, "--disk-limit", LIMIT]
     run([program, "export", model, *limits, "-q", "-o", path])
-    short = "--prompt-tokens 8 --generate 1 --num-runs 1 --warmup-runs 0 --context-depth 0".split()
-    g = json.loads(run([program, "bench", path, *short, "--json"]))["generation"][0]
-    ours = json.loads(run([program, path, "--json"]))["architecture"]
+    all_runs = [measured(program, path, options) for options in runs]
+    g, ours = all_runs[0], json.loads(run([program, path, "--json"]))["architecture"]
     rows = [
         ("parameters", ours["total_parameters"] + ours["buffers"], g["parameters"], 0),
         ("bytes of tensors", ours["weight_bytes"], g["model_bytes"], 0),
         ("file size", ours["file_size_bytes"], os.path.getsize(path), 0),
-        ("weights in memory", g["planned_weight_bytes"], in_memory(g), 0.05),
-        ("KV cache", g["planned_cache_bytes"], g.get("cache_bytes", 0), 0.05),
     ]
-    # The library prints buffers in steps of 0.01 MiB.
-    step = {"weights in memory": 10486, "KV cache": 10486}
+    for options, one in zip(runs, all_runs):
+        rows += memory_rows(one, options)
     bad = [
         f"{what}: assay {a:,.0f}, llama.cpp {b:,.0f}"
         for what, a, b, within in rows
-        if abs(a - b) > max(within * a, step.get(what, 0))
+        if differs(a, b, within)
     ]
+    worst = max(abs(x["planned_compute_bytes"] / x["compute_bytes"] - 1) for x in all_runs)
     return (
         bad,
-        f"{g['parameters']:,} parameters, {g['model_bytes']:,} bytes, cache {g['cache_bytes']:,}",
+        f"{g['parameters']:,} parameters, {g['model_bytes']:,} bytes, cache {g['cache_bytes']:,}, "
+        f"compute buffer within {100 * worst:.2f} %",
     )
 
 
-def check_one(program, name, model, folder):
+def check_one(program, name, model, folder, runs=RUNS[:1]):
     path = f"{folder}/model.gguf"
     try:
-        bad, about = check(program, model, path)
+        bad, about = check(program, model, path, runs)
     except Failed as why:
         if "above the limit" in str(why) or "--disk-limit" in str(why):
             print(f"  {name:20} above {LIMIT}", flush=True)
@@ -146,7 +178,7 @@ def check_one(program, name, model, folder):
 def check_family(program, name, folder):
     config = pathlib.Path(folder) / "config.json"
     config.write_text(json.dumps({**SMALL, **FAMILIES[name], "model_type": name}))
-    return check_one(program, name, str(config), folder)
+    return check_one(program, name, str(config), folder, RUNS)
 
 
 def language_models(program):

@@ -45,6 +45,11 @@ static inline uint64_t sat_mul(uint64_t a, uint64_t b)
     return __builtin_mul_overflow(a, b, &r) || r > NUM_SATURATED ? NUM_SATURATED : r;
 }
 
+static inline uint64_t sat_sub(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
 static inline void sat_add_to(uint64_t *sum, uint64_t n)
 {
     *sum = sat_add(*sum, n);

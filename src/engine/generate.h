@@ -80,6 +80,9 @@ typedef struct generate_answer {
     const str *weights; /* [nodes of operators] the tensor of weights that each reads, or empty */
 } generate_answer;
 
+/* Tokens that the cache must have room for, of all sequences. */
+uint64_t generate_context(const generate_request *q);
+
 /* Everything is in the arena. ASSAY_ERR_UNSUPPORTED: the engine has no such models; ASSAY_ERR_ENGINE: a file that it
  * refuses, or an abort. For callers that have no other threads. */
 assay_status engine_generate(engine *e, const generate_request *q, arena *a, generate_answer *out,

@@ -10,8 +10,10 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/num.h"
+#include "engine/llama_plan.h"
 
-enum { ARENA = 1 << 20, CONTEXT_STEP = 256, REPEATS_MOST = 100000 };
+enum { ARENA = 1 << 20, REPEATS_MOST = 100000 };
 
 /* ---- what the library says ---- */
 
@@ -281,13 +283,14 @@ static assay_status warm_up(llama_running *r)
 
 /* ---- model and context ---- */
 
-static uint64_t longest(const generate_request *q)
+uint64_t generate_context(const generate_request *q)
 {
     uint64_t most = q->prompt + 1;
     for (uint32_t i = 0; i < q->n_depths; i++)
         if (q->depths[i] + q->generate > most)
             most = q->depths[i] + q->generate;
-    return (most + CONTEXT_STEP - 1) / CONTEXT_STEP * CONTEXT_STEP;
+    most = (most + LLAMA_CONTEXT_STEP - 1) / LLAMA_CONTEXT_STEP * LLAMA_CONTEXT_STEP;
+    return sat_mul(most, q->batch);
 }
 
 static void put_ms(llama_running *r, const char *key, uint64_t begun)
@@ -344,7 +347,7 @@ static assay_status make_context(llama_running *r)
     llama_context_params p = r->api.context_defaults();
     uint64_t begun = clock_mono_ns();
     p.n_seq_max = (uint32_t)q->batch;
-    p.n_ctx = (uint32_t)(longest(q) * q->batch);
+    p.n_ctx = (uint32_t)generate_context(q);
     p.n_threads = p.n_threads_batch = q->threads;
     p.type_k = p.type_v = q->cache_type;
     p.flash_attn_type = q->flash;

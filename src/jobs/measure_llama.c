@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "device/host.h"
 #include "engine/llama_api.h"
+#include "engine/llama_run.h"
 #include "formats/gguf_export.h"
 #include "formats/weights.h"
 #include "jobs/hooks.h"
@@ -139,7 +140,8 @@ static assay_status too_large(const llama_job *j, const llama_file *f, uint64_t 
     text_bytes(&sizes[1], have);
     assay_status s = err_fail_errno(
         err, ASSAY_ERR_SYSTEM, ENOMEM,
-        STR_FMT " as " STR_FMT " needs %s for weights and KV cache, and %s %s. Use a smaller "
+        STR_FMT " as " STR_FMT
+                " needs %s for weights, KV cache and buffers, and %s %s. Use a smaller "
                 "--quant, --batch or --context-depth, or raise --memory-limit.",
         STR_ARG(j->m->name), STR_ARG(f->precision), sbuf_cstr(&sizes[0]), sbuf_cstr(&sizes[1]),
         j->o->measure.memory_limit ? "is the limit" : "is free");
@@ -148,11 +150,29 @@ static assay_status too_large(const llama_job *j, const llama_file *f, uint64_t 
     return s;
 }
 
-static assay_status check_memory(const llama_job *j, const llama_file *f, const language_result *l,
+llama_memory_plan llama_plan_buffers(const llama_job *j, const llama_file *f,
+                                     const generate_request *q)
+{
+    const uint64_t tokens = sat_mul(q->batch, q->prompt);
+    const llama_sizes sizes = {.context = generate_context(q),
+                               .sequences = q->batch,
+                               .outputs = !q->operators                ? q->batch
+                                          : tokens < LLAMA_CALL_TOKENS ? tokens
+                                                                       : LLAMA_CALL_TOKENS,
+                               .cache_type = q->cache_type,
+                               .flash = q->flash != LLAMA_FLASH_OFF};
+    llama_memory_plan plan;
+    (void)llama_plan_memory(&f->shape, &sizes, j->work, &plan, NULL);
+    return plan;
+}
+
+static assay_status check_memory(const llama_job *j, const llama_file *f, const generate_request *q,
                                  assay_error *err)
 {
+    const llama_memory_plan plan = llama_plan_buffers(j, f, q);
     uint64_t limit = j->o->measure.memory_limit, room = limit ? limit : system_available("");
-    uint64_t need = sat_add(f->tensor_bytes, sat_add(l->cache_bytes, limit ? 0 : LLAMA_HEADROOM));
+    uint64_t need = sat_add(f->tensor_bytes, limit ? 0 : LLAMA_HEADROOM);
+    need = sat_add(need, sat_add(plan.cache, sat_add(plan.compute, plan.output)));
     return room != PROFILE_NOT_TOLD && need > room ? too_large(j, f, need, room, err) : ASSAY_OK;
 }
 
@@ -183,13 +203,8 @@ static assay_status measure_batch(llama_job *j, const llama_file *f, uint64_t ba
 {
     generate_request q;
     generate_answer a;
-    language_result l;
     TRY(make_request(j, f, batch, &q, err));
-    uint64_t deepest = q.prompt;
-    for (uint32_t i = 0; i < q.n_depths; i++)
-        deepest = q.depths[i] > deepest ? q.depths[i] : deepest;
-    TRY(llama_plan_at(j, f, &q, deepest, &l, err));
-    TRY(check_memory(j, f, &l, err));
+    TRY(check_memory(j, f, &q, err));
     TRY(run_file(j, &q, &a, err));
     describe_engine(j, &q, 1);
     return llama_add_results(j, f, &q, &a, err);
@@ -215,15 +230,13 @@ static assay_status measure_layers(llama_job *j, const llama_file *f, assay_erro
 {
     generate_request q;
     generate_answer a;
-    language_result l;
     TRY(make_request(j, f, 1, &q, err));
     TRY(find_shape(j->p, &q, err));
     q.operators = true;
     q.generate = 0;
     q.n_depths = 0;
     q.repeats = j->o->measure.runs_given ? (uint64_t)j->o->measure.num_runs : LAYER_REPEATS;
-    TRY(llama_plan_at(j, f, &q, q.prompt, &l, err));
-    TRY(check_memory(j, f, &l, err));
+    TRY(check_memory(j, f, &q, err));
     TRY(run_file(j, &q, &a, err));
     describe_engine(j, &q, (double)q.prompt);
     TRY(llama_add_pass(j, f, &q, &a, err));
@@ -261,10 +274,11 @@ static assay_status use_file(llama_job *j, assay_error *err)
     TRY(gguf_read(j->m->name.p, j->work, &g, err));
     const gguf_value *random = gguf_get(&g, "assay.random_weights");
     j->random = random && random->kind == GGUF_BOOL && random->i;
-    const llama_file f = {.precision = str_copy(j->p->arena, weights_type(j->m->weights)),
-                          .path = j->m->name.p,
-                          .file_bytes = file_stat(j->m->name.p).size,
-                          .tensor_bytes = j->m->weights->size_bytes};
+    llama_file f = {.precision = str_copy(j->p->arena, weights_type(j->m->weights)),
+                    .path = j->m->name.p,
+                    .file_bytes = file_stat(j->m->name.p).size,
+                    .tensor_bytes = j->m->weights->size_bytes};
+    TRY(llama_shape_of(&g, j->work, &f.shape, err));
     return measure_batches(j, &f, err);
 }
 
@@ -289,6 +303,13 @@ static assay_status write_file(llama_job *j, const gguf_plan *plan, llama_file *
     return job_gguf_write(plan, f->path, j->o, &f->file_bytes, err);
 }
 
+static assay_status read_shape(llama_job *j, llama_file *f, assay_error *err)
+{
+    gguf_file g;
+    TRY(gguf_read(f->path, j->work, &g, err));
+    return llama_shape_of(&g, j->work, &f->shape, err);
+}
+
 static assay_status use_quant(llama_job *j, str name, assay_error *err)
 {
     gguf_plan plan;
@@ -297,6 +318,8 @@ static assay_status use_quant(llama_job *j, str name, assay_error *err)
     assay_status s = job_gguf_plan(j->m, j->o, name, j->work, &plan, err);
     if (s == ASSAY_OK)
         s = write_file(j, &plan, &f, err);
+    if (s == ASSAY_OK)
+        s = read_shape(j, &f, err);
     if (s == ASSAY_OK)
         s = measure_batches(j, &f, err);
     file_drop_folder(f.folder);

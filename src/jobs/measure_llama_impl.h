@@ -3,6 +3,7 @@
 #define JOBS_MEASURE_LLAMA_IMPL_H
 
 #include "engine/generate.h"
+#include "jobs/llama_shape.h"
 #include "jobs/measure_llama.h"
 #include "study/language.h"
 
@@ -28,6 +29,7 @@ typedef struct llama_file {
     const char *path;
     char *folder; /* temporary, or NULL */
     uint64_t file_bytes, tensor_bytes;
+    llama_shape shape;
 } llama_file;
 
 /* A number type of the KV cache that llama.cpp has. */
@@ -41,6 +43,9 @@ assay_status llama_find_cache(const assay_options *o, const llama_cache **out, a
 /* The cost of generating after `context` tokens. */
 assay_status llama_plan_at(const llama_job *j, const llama_file *f, const generate_request *q,
                            uint64_t context, language_result *out, assay_error *err);
+/* Cache, activations and logits of a request; 0 where the architecture is not known. */
+llama_memory_plan llama_plan_buffers(const llama_job *j, const llama_file *f,
+                                     const generate_request *q);
 /* A configuration and its entries of `generation`. */
 assay_status llama_add_results(llama_job *j, const llama_file *f, const generate_request *q,
                                const generate_answer *a, assay_error *err);

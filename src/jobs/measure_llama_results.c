@@ -83,6 +83,7 @@ static profile_generation generation_of(const llama_job *j, const llama_file *f,
     static const char *const flash[] = {"auto", "on", "off"};
     const llama_cache *cache = NULL;
     double prompt = (double)q->prompt * (double)q->batch;
+    const llama_memory_plan plan = llama_plan_buffers(j, f, q);
     (void)llama_find_cache(j->o, &cache, NULL);
     profile_generation g = {.batch = q->batch,
                             .precision = f->precision,
@@ -109,9 +110,14 @@ static profile_generation generation_of(const llama_job *j, const llama_file *f,
                             .weight_bytes = weights_of(a, false),
                             .repacked_bytes = weights_of(a, true),
                             .cache_bytes = a->cache_buffer,
-                            .compute_bytes = sat_add(a->compute_buffer, a->output_buffer),
-                            .resident_bytes = a->peak > a->before.total ? a->peak - a->before.total
-                                                                        : 0};
+                            .planned_cache_bytes = plan.cache,
+                            .planned_compute_bytes = plan.compute,
+                            .compute_bytes = a->compute_buffer,
+                            .planned_output_bytes = plan.output,
+                            /* it grows without a word when logits of every token are asked for */
+                            .output_bytes = q->operators ? 0 : a->output_buffer,
+                            .resident_weight_bytes = sat_sub(a->after.file, a->before.file),
+                            .resident_bytes = sat_sub(a->peak, a->before.total)};
     set_rates(&g.first_token, prompt, &g.prefill_rate, &g.prefill_low, &g.prefill_high);
     set_rates(&g.token, (double)q->batch, &g.decode_rate, &g.decode_low, &g.decode_high);
     return g;
@@ -153,6 +159,8 @@ static profile_use use_of(const llama_job *j, const generate_request *q, const g
                      .major_faults = a->major_faults,
                      .run_queue_wait_s = s->waited_s,
                      .energy_j = s->energy_j,
+                     .io = PROFILE_IO_UNKNOWN,
+                     .gpu = PROFILE_GPU_UNKNOWN,
                      .steal_percent = NAN,
                      .frequency_mhz = NAN,
                      .frequency_min_mhz = NAN};
@@ -196,7 +204,8 @@ assay_status llama_add_results(llama_job *j, const llama_file *f, const generate
         set_prefill(&l, &j->measured->ceilings, &g);
         TRY(llama_plan_at(j, f, q, g.context_depth, &l, err));
         set_decode(&l, &j->measured->ceilings, &g);
-        g.planned_cache_bytes = sat_mul(l.cache_bytes_per_token, a->context);
+        if (!g.planned_cache_bytes)
+            g.planned_cache_bytes = sat_mul(l.cache_bytes_per_token, a->context);
         if (i == 0) {
             c.gbytes_per_s = g.decode_gbytes_per_s;
             c.gflops_per_s = c.latency.runs ? (double)l.average.flops / c.latency.mean * 1e-6 : NAN;
@@ -218,5 +227,8 @@ assay_status llama_add_pass(llama_job *j, const llama_file *f, const generate_re
         c.gbytes_per_s = (double)j->p->total_memory / c.latency.mean * 1e-6;
     }
     shares_set(q->threads, j->measured->engine.device, &c, j->p->arena, &j->measured->ceilings);
-    return VEC_ADD(j->p->arena, &j->configs, c) ? ASSAY_OK : err_no_memory(err);
+    profile_generation g = generation_of(j, f, q, a, &(generate_series){.energy_j = NAN});
+    return VEC_ADD(j->p->arena, &j->list, g) && VEC_ADD(j->p->arena, &j->configs, c)
+               ? ASSAY_OK
+               : err_no_memory(err);
 }

@@ -23,9 +23,11 @@ typedef struct profile_generation {
     double decode_gbytes_per_s, decode_percent_of_bandwidth;
     double predicted_first_token_ms, predicted_token_ms; /* roofline of this machine; NaN: none */
     double prefill_token_j, decode_token_j;              /* energy of a token; NaN: not reported */
-    uint64_t planned_weight_bytes, planned_cache_bytes;
+    /* 0: not planned */
+    uint64_t planned_weight_bytes, planned_cache_bytes, planned_compute_bytes, planned_output_bytes;
     /* Buffers as the library states them; 0: not stated. */
-    uint64_t weight_bytes, cache_bytes, compute_bytes;
+    uint64_t weight_bytes, cache_bytes, compute_bytes, output_bytes;
+    uint64_t resident_weight_bytes; /* pages of files in memory, above the loaded library */
     uint64_t
         repacked_bytes; /* of weights that the library stores a second time, in the layout of its kernels */
     uint64_t resident_bytes; /* of the process at its highest, above the loaded library */

@@ -312,6 +312,13 @@ static const view_line_row ledger_lines[] = {
               "{ledger.profiler_us_between:fixed2} µs between kernels.[ Median without the "
               "profiler: {+ledger.latency_ms:ms}.]",
               NULL, DIM),
+    VIEW_LINE(
+        "Memory: weights {planned_weight_bytes:bytes}; cache {planned_cache_bytes:bytes} "
+        "planned[, {+cache_bytes:bytes} measured][; compute buffer "
+        "{+planned_compute_bytes:bytes} planned][, {+compute_bytes:bytes} measured][; logits of "
+        "every token {+planned_output_bytes:bytes} planned][; resident "
+        "{+resident_bytes:bytes} at most].",
+        NULL, DIM, .each = "generation", .limit = 1),
 };
 
 static const view_section_row times_rows[] = {

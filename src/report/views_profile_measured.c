@@ -185,14 +185,17 @@ static const view_table_row generation_tables[] = {
     {.path = "generation", VIEW_COLUMNS(generation_columns)},
 };
 static const view_line_row generation_lines[] = {
-    VIEW_LINE("{precision:text}, batch {batch:whole}, context {context_depth:whole}: weights "
-              "{planned_weight_bytes:bytes} planned[, {+model_bytes:bytes} loaded][, "
-              "{+weight_bytes:bytes} mapped][, {+repacked_bytes:bytes} copied to the layout of the "
-              "kernels]; cache for "
-              "{context:whole} tokens {planned_cache_bytes:bytes} planned[, {+cache_bytes:bytes} "
-              "measured][; compute buffers {+compute_bytes:bytes}][; resident "
-              "{+resident_bytes:bytes} at most].",
-              NULL, DIM, .each = "generation", .limit = 4),
+    VIEW_LINE(
+        "{precision:text}, batch {batch:whole}, context {context_depth:whole}: weights "
+        "{planned_weight_bytes:bytes} planned[, {+model_bytes:bytes} loaded][, "
+        "{+weight_bytes:bytes} mapped][, {+resident_weight_bytes:bytes} of the file resident][, "
+        "{+repacked_bytes:bytes} copied to the layout of the "
+        "kernels]; cache for "
+        "{context:whole} tokens {planned_cache_bytes:bytes} planned[, {+cache_bytes:bytes} "
+        "measured][; compute buffer {+planned_compute_bytes:bytes} planned][, "
+        "{+compute_bytes:bytes} measured][; logits {+planned_output_bytes:bytes} planned][, "
+        "{+output_bytes:bytes} measured][; resident {+resident_bytes:bytes} at most].",
+        NULL, DIM, .each = "generation", .limit = 4),
 };
 
 static const view_section_row measured_rows[] = {

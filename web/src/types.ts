@@ -1106,8 +1106,19 @@ export interface ProfileGeneration {
     planned_cache_bytes: number;
     /** The library's KV cache. [bytes] */
     cache_bytes?: number;
+    /**
+     * Buffer of activations by the library's graph of a full micro-batch, laid out by its rules.
+     * [bytes]
+     */
+    planned_compute_bytes?: number;
     /** The library's buffers of activations. [bytes] */
     compute_bytes?: number;
+    /** Logits that a call keeps, for every token of the vocabulary. [bytes] */
+    planned_output_bytes?: number;
+    /** The library's buffer of logits when the context was made. [bytes] */
+    output_bytes?: number;
+    /** Pages of the file that are in memory after the runs. [bytes] */
+    resident_weight_bytes?: number;
     /** Highest resident memory of the process, above the loaded library. [bytes] */
     resident_bytes?: number;
 }
