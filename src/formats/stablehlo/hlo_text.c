@@ -133,7 +133,7 @@ static ir_dtype element_type(str s)
     return IR_UNDEFINED;
 }
 
-/* "2x?x3xf32, encoding" */
+/* "2x?x3xf32, encoding"; "*xf32" has no sizes */
 static bool parse_tensor(str s, hlo_type *t)
 {
     *t = (hlo_type){.rank = 0};
@@ -141,7 +141,7 @@ static bool parse_tensor(str s, hlo_type *t)
         t->rank = -1;
         s = (str){s.p + 2, s.n - 2};
     }
-    while (s.n > 1 && (s.p[0] == '?' || (s.p[0] >= '0' && s.p[0] <= '9'))) {
+    while (t->rank >= 0 && s.n > 1 && (s.p[0] == '?' || (s.p[0] >= '0' && s.p[0] <= '9'))) {
         uint64_t v = 0;
         str rest = s;
         bool open = s.p[0] == '?';

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "formats/stablehlo/hlo_impl.h"
 #include "formats/stablehlo/stablehlo.h"
 #include "support/folder.h"
 #include "support/foreign.h"
@@ -94,6 +95,15 @@ static void errors_have_a_line_and_a_column(void **state)
                      ASSAY_ERR_UNSUPPORTED);
 }
 
+static void unranked_types_have_no_sizes(void **state)
+{
+    (void)state;
+    hlo_type t;
+    assert_true(hlo_parse_type(STR("tensor<*xf32>"), &t));
+    assert_int_equal(t.rank, -1);
+    assert_false(hlo_parse_type(STR("tensor<*x2xf32>"), &t));
+}
+
 /* A function that calls itself ends at a depth; the last call is unknown. */
 static void calls_have_a_depth(void **state)
 {
@@ -119,9 +129,13 @@ static void survives_damage(void **state)
 int run_test_stablehlo(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operators_become_rows), cmocka_unit_test(constants_have_their_content),
-        cmocka_unit_test(loops_are_counted),     cmocka_unit_test(errors_have_a_line_and_a_column),
-        cmocka_unit_test(calls_have_a_depth),    cmocka_unit_test(survives_damage),
+        cmocka_unit_test(operators_become_rows),
+        cmocka_unit_test(constants_have_their_content),
+        cmocka_unit_test(loops_are_counted),
+        cmocka_unit_test(errors_have_a_line_and_a_column),
+        cmocka_unit_test(calls_have_a_depth),
+        cmocka_unit_test(survives_damage),
+        cmocka_unit_test(unranked_types_have_no_sizes),
     };
     return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }
