@@ -142,11 +142,10 @@ typedef struct assay_record_filter {
     const char *query; /* substring of the model, command, host or a tag */
     const char *model; /* whole name, or the part after its last '/' */
     const char *tag;   /* the whole tag */
-    const char *
-        since; /* "2026-11-15", "2026-11-15T19:06:00Z", "tuesday", "yesterday", or "30d", "12h", "2w" ago */
-    int64_t id;                  /* 0: any */
-    int64_t limit;               /* 0: all */
-    int64_t offset;              /* number of matching records to skip, from the newest */
+    const char *since; /* "2026-11-15", "2026-11-15T19:06:00Z", "tuesday", "30d" or "12h" ago */
+    int64_t id;        /* 0: any */
+    int64_t limit;     /* 0: all */
+    int64_t offset;    /* number of matching records to skip, from the newest */
     const char *sweep, *machine; /* the whole name */
 } assay_record_filter;
 
