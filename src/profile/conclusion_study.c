@@ -315,8 +315,8 @@ void validation_conclude(const void *data, sbuf *out)
     text_thousands(out, equal);
     sbuf_puts(out, " of ");
     conclude_count(out, v->rows.n, "count");
-    sbuf_puts(out,
-              equal == 1 ? " equals that of the other tool" : " equal those of the other tool");
+    sbuf_puts(out, v->rows.n == 1 || equal == 1 ? " equals that of the other tool"
+                                                : " equal those of the other tool");
     if (equal < v->rows.n) {
         sbuf_puts(out, "; the largest difference is ");
         conclude_percent(out, most);
