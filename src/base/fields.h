@@ -140,7 +140,7 @@ typedef struct field {
     const char *key;         /* NULL: SPLICE */
     const struct fields *of; /* OBJECT, LIST, MAP */
     union {
-        const char *const *words;                 /* WORD, ENUM: the words, NULL after the last */
+        const char *const *words;                 /* kinds of text: the words, NULL after the last */
         const field_codec *codec;                 /* CODEC */
         const struct result_kind *const *results; /* RESULT: what it may be, NULL after the last */
     };

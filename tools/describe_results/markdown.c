@@ -43,7 +43,8 @@ static const char *type_name(const field *row)
 static void put_type(sbuf *b, const field *row)
 {
     const field *bare = row_bare_item(row);
-    if (row->words) {
+    const bool of_words = row->kind != FIELD_CODEC && row->kind != FIELD_RESULT;
+    if (of_words && row->words) {
         put_words(b, row->words);
         return;
     }
