@@ -140,8 +140,8 @@ typedef struct field {
     const char *key;         /* NULL: SPLICE */
     const struct fields *of; /* OBJECT, LIST, MAP */
     union {
-        const char *const *words;                 /* kinds of text: the words, NULL after the last */
-        const field_codec *codec;                 /* CODEC */
+        const char *const *words; /* kinds of text: the words, NULL after the last */
+        const field_codec *codec; /* CODEC */
         const struct result_kind *const *results; /* RESULT: what it may be, NULL after the last */
     };
     const char *label; /* "Latency, p95": console, Markdown, page; NULL: shown nowhere by itself */

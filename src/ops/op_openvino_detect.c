@@ -89,7 +89,7 @@ static int64_t (*const clustered)(const op_ctx *) = cluster_count;
 
 typedef struct box_row {
     const char *most; /* attribute with the number of boxes */
-    int8_t width[3];  /* of the outputs; 0: [boxes] */
+    uint8_t width[3]; /* of the outputs; 0: [boxes] */
     bool batched;     /* that many for each sample of input 0 */
     uint8_t scores;   /* slot of the scores */
     uint8_t labels;   /* output of class numbers; 0: none */
