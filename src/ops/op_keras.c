@@ -1,10 +1,12 @@
-/* Operators that only Keras has: a recurrent layer whose products are convolutions. Domain "keras".
+/* Operators that only Keras has: a recurrent layer whose products are convolutions, and vocabularies. Domain "keras".
  *
  *     ConvLSTM   X [N,T,spatial...,C], kernel [k...,C,4F], recurrent kernel [r...,F,4F], bias [4F]
  *
  * Each step convolves its data (strides, auto_pad and dilations are those of ONNX's Conv) and the state, which keeps its
  * size. Counting: N*T*out*4F*(C*k + F*r) MACs, and per unit and step the arithmetic of an LSTM: 3 mul, 1 add, 5 special,
  * 4 add for the sum of both products, 4 with a bias.
+ *
+ *     StringLookup, IntegerLookup   items of any shape; one whole number for each
  */
 #include "ops/op_util_contract.h"
 #include "ops/op_util_cost.h"
@@ -62,7 +64,21 @@ static void conv_lstm_cost(const op_ctx *c, op_cost *k)
     op_count(c, k, &k->special, sat_mul(units, 5));
 }
 
+static assay_status lookup_infer(op_ctx *c)
+{
+    return op_set_shape_of(c, 0, IR_INT64, 0);
+}
+
+#define LOOKUP(name_)                                                                     \
+    {                                                                                     \
+        OP_ROW("keras", name_, "encoder", "1", "1 cmp per element: a table is looked up", \
+               lookup_infer, op_cost_cmp_in),                                             \
+            OP_SLOTS(1, 1, 1, 1), .batch_axis = op_batch_first                            \
+    }
+
 static const op_row rows[] = {
+    LOOKUP("StringLookup"),
+    LOOKUP("IntegerLookup"),
     {OP_ROW("keras", "ConvLSTM", "convlstm", "1",
             "N*T*out*4F*(C*kernel + F*recurrent kernel) MACs; per unit and step 5 add + 3 mul + 5 "
             "special, 4 add more with bias",

@@ -234,7 +234,8 @@ extern keras_map_fn keras_attention, keras_mha, keras_gqa;
 extern keras_map_fn keras_rescale, keras_resize, keras_center_crop, keras_encode_category,
     keras_lookup, keras_text_vectors, keras_discretize;
 extern keras_map_fn keras_maxout, keras_highway, keras_local, keras_reversible, keras_soft_plus,
-    keras_cell, keras_auto_contrast, keras_pipeline, keras_spectrogram, keras_mel_spectrogram;
+    keras_fourier_features, keras_cell, keras_auto_contrast, keras_pipeline, keras_spectrogram,
+    keras_mel_spectrogram;
 extern keras_map_fn keras_op_lambda, keras_slicing, keras_operation, keras_tf_layer;
 
 #endif

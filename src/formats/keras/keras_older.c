@@ -54,6 +54,29 @@ bool keras_highway(keras_call *c)
                                       keras_binary(c, "carried", "Mul", rest, x)));
 }
 
+/* cos(x W / scale + b) with random W and b; Keras 2. The scale is trained if the layer is, and then comes first. */
+bool keras_fourier_features(keras_call *c)
+{
+    const int64_t units = keras_int(c->config, "output_dim", -1), one = 1;
+    if (!c->n_in || c->in[0].rank != 2)
+        return false;
+    const int64_t dims[] = {c->in[0].d[1], units};
+    bool trained = keras_bool(c->config, "trainable", false);
+    ir_t scale = {.id = IR_NONE};
+    if (trained)
+        scale = keras_weight(c, "kernel_scale", KERAS_TRAINED, 1, &one);
+    ir_t w = keras_weight(c, "unscaled_kernel", KERAS_FIXED, 2, dims),
+         b = keras_weight(c, "bias", KERAS_FIXED, 1, &units);
+    if (!trained)
+        scale = keras_weight(c, "kernel_scale", KERAS_FIXED, 1, &one);
+    if (w.id == IR_NONE || w.rank != 2 || b.id == IR_NONE || scale.id == IR_NONE)
+        return false;
+    ir_t x = keras_cast(c, c->in[0], w.dtype), kernel = keras_binary(c, "kernel", "Div", w, scale),
+         y = keras_shape(x.dtype, 2, (int64_t[]){x.d[0], w.d[1]});
+    y = keras_step(c, NULL, "Gemm", KERAS_IDS(x.id, kernel.id, b.id), NULL, y);
+    return keras_give(c, keras_unary(c, "cosine", "Cos", y));
+}
+
 /* alpha * log(1 + exp(beta * x)); Keras 1. */
 bool keras_soft_plus(keras_call *c)
 {

@@ -17,7 +17,7 @@ static ir_t declared_shape(const keras_call *c)
         !str_is(c->l->cls, "Lambda"))
         return known;
     known.rank = rest.rank + 1;
-    known.d[0] = -1;
+    known.d[0] = c->n_in && c->in[0].rank > 0 ? c->in[0].d[0] : -1;
     for (int d = 0; d < rest.rank; d++)
         known.d[d + 1] = rest.d[d];
     return known;
@@ -31,17 +31,31 @@ static bool keeps_shape(const keras_call *c, ir_t declared)
            c->r->store.form != KERAS_NO_WEIGHTS && str_is(c->l->cls, "Lambda");
 }
 
+static bool has_open_size(ir_t shape)
+{
+    for (int d = 0; d < shape.rank; d++)
+        if (shape.d[d] < 0)
+            return true;
+    return false;
+}
+
+/* A size that the file leaves open gets the name of the input's batch, sequence, ...; only the code of the layer says
+ * whether it is the same. */
 static ir_t output_shape(keras_call *c, bool *assumed)
 {
     ir_t shape = declared_shape(c);
-    *assumed = keeps_shape(c, shape);
-    if (!*assumed)
-        return shape;
-    c->r->trusted = true;
-    keras_note(c, "assumed-shape",
-               "The code of this layer is not read. Its output is assumed to have the shape of its "
-               "input.");
-    return c->in[0];
+    bool kept = keeps_shape(c, shape);
+    *assumed = kept || has_open_size(shape);
+    c->r->trusted |= kept;
+    if (kept)
+        keras_note(c, "assumed-shape",
+                   "The code of this layer is not read. Its output is assumed to have the shape of "
+                   "its input.");
+    else if (*assumed)
+        keras_note(c, "assumed-shape",
+                   "The code of this layer is not read. Sizes of its output that the file leaves "
+                   "open, such as the batch, are assumed to be those of the input.");
+    return kept ? c->in[0] : shape;
 }
 
 /* A layer of a class without a row: what it takes and its weights are its inputs. */

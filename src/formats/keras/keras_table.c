@@ -10,6 +10,7 @@ static const keras_class classes[] = {
     {"EinsumDense", keras_einsum_dense, NULL, 0},
     {"Embedding", keras_embedding, NULL, 0},
     {"ReversibleEmbedding", keras_reversible, NULL, 0},
+    {"RandomFourierFeatures", keras_fourier_features, NULL, 0},
     {"Activation", keras_activation, NULL, 0},
     {"Masking", keras_masking, NULL, 0},
     {"Identity|ActivityRegularization|Layer", keras_identity, NULL, 0},

@@ -291,6 +291,8 @@ static void rare_layers_are_known(void **state)
              "{\"class_name\": \"SimpleRNNCell\", \"config\": {\"units\": 3}}]",
              "16", 4 * 4 * 21 + 3 * 8);
     is_known("ReversibleEmbedding", "\"input_dim\": 10, \"output_dim\": 4", "5", 40);
+    is_known("RandomFourierFeatures", "\"output_dim\": 6, \"trainable\": true", "4", 1);
+    is_known("RandomFourierFeatures", "\"output_dim\": 6", "4", 0);
     is_known("Discretization", "\"bin_boundaries\": [0.0, 1.0]", "5", 0);
     is_known("AdaptiveAveragePooling2D", "\"output_size\": [5, 3]", "16, 8, 3", 0);
     is_known("AutoContrast", "", "8, 8, 3", 0);
@@ -319,6 +321,32 @@ static void shapes_behind_a_lambda_are_assumed(void **state)
     assert_int_equal(nodes_of(m, "Conv"), 0);
     assert_int_equal(elements_with(m, IR_VALUE_PARAM), 3 * 3 * 2 + 2 + 32 * 3 + 3);
     ir_model_free(m);
+}
+
+#define BEHIND_LAMBDA(batch)                                                                     \
+    "{\"class_name\": \"Sequential\", \"config\": ["                                             \
+    "{\"class_name\": \"Lambda\", \"config\": {\"name\": \"lambda\", \"output_shape\": [6, 3], " \
+    "\"batch_input_shape\": [" batch ", 6, 3]}}, "                                               \
+    "{\"class_name\": \"Dense\", \"config\": {\"units\": 2}}]}"
+
+/* The batch behind a Lambda is only known where the file fixes it. */
+static void an_open_batch_behind_a_lambda_is_assumed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t batch;
+        bool assumed;
+    } cases[] = {{BEHIND_LAMBDA("null"), -1, true}, {BEHIND_LAMBDA("4"), 4, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ir_model *m = NULL;
+        assert_int_equal(read_text(cases[i].text, &m), ASSAY_OK);
+        const ir_value *v = ir_value_at(m, node_named(m, "lambda")->outputs[0]);
+        assert_int_equal((v->flags & IR_VALUE_ASSUMED) != 0, cases[i].assumed);
+        assert_int_equal(has_note(m, "assumed-shape"), cases[i].assumed);
+        assert_int_equal(v->declared.dims[0].value, cases[i].batch);
+        ir_model_free(m);
+    }
 }
 
 static void foolish_texts_are_refused(void **state)
@@ -451,6 +479,7 @@ int run_test_keras(void)
         cmocka_unit_test(other_layers_have_theirs),
         cmocka_unit_test(rare_layers_are_known),
         cmocka_unit_test(shapes_behind_a_lambda_are_assumed),
+        cmocka_unit_test(an_open_batch_behind_a_lambda_is_assumed),
         cmocka_unit_test(foolish_texts_are_refused),
         cmocka_unit_test(models_in_models_are_bounded),
         cmocka_unit_test(survives_damage),
