@@ -261,6 +261,48 @@ bool layer_slice(const foreign_layer *l, ir_id x, const layer_slicing *s)
     return x != IR_NONE;
 }
 
+/* Items of an axis backwards: from start down to the one behind end. */
+static ir_id mirrored(const foreign_layer *l, ir_id x, int64_t axis, int64_t start, int64_t end)
+{
+    const int64_t back = -1;
+    ir_id in[] = {x, layer_ints(l, "starts", &start, 1), layer_ints(l, "ends", &end, 1),
+                  layer_ints(l, "axes", &axis, 1), layer_ints(l, "steps", &back, 1)};
+    return layer_step(l, "Slice", in, 5, NULL);
+}
+
+bool layer_pad_symmetric(const foreign_layer *l, ir_id x, const int64_t *pads, int n)
+{
+    int last = n - 1;
+    for (int i = 0; i < 2 * n; i++)
+        if (pads[i] < 0)
+            return false;
+    while (last >= 0 && pads[last] == 0 && pads[n + last] == 0)
+        last--;
+    for (int d = 0; d <= last; d++) {
+        ir_id parts[3];
+        uint32_t k = 0;
+        if (pads[d])
+            parts[k++] = mirrored(l, x, d, pads[d] - 1, INT32_MIN);
+        parts[k++] = x;
+        if (pads[n + d])
+            parts[k++] = mirrored(l, x, d, -1, -1 - pads[n + d]);
+        const ir_attr_spec axis[] = {IR_SPEC_INT("axis", d), LAYER_END};
+        if (d == last)
+            return made(layer_node_of(l, NULL, "Concat", parts, k, axis, 1));
+        x = k > 1 ? layer_step(l, "Concat", parts, k, axis) : x;
+    }
+    return made(layer_node_of(l, NULL, "Identity", &x, 1, NULL, 1));
+}
+
+bool layer_gather_batched(const foreign_layer *l, ir_id x, ir_id indices, int64_t batch)
+{
+    const int64_t last = -1;
+    const ir_attr_spec attrs[] = {IR_SPEC_INT("batch_dims", batch), LAYER_END};
+    ir_id wide[] = {indices, layer_ints(l, "axes", &last, 1)};
+    ir_id in[] = {x, layer_step(l, "Unsqueeze", wide, 2, NULL)};
+    return made(layer_node_of(l, NULL, "GatherND", in, 2, attrs, 1));
+}
+
 int layer_window_attrs(const layer_window *w, ir_attr_spec *attrs)
 {
     int k = 0;

@@ -71,6 +71,10 @@ typedef struct layer_slicing {
 } layer_slicing;
 void layer_slice_axis(layer_slicing *s, int64_t axis, int64_t start, int64_t end, int64_t step);
 bool layer_slice(const foreign_layer *l, ir_id x, const layer_slicing *s);
+/* Padding that mirrors x with its edges: pads are those before each of n axes, then those behind. */
+bool layer_pad_symmetric(const foreign_layer *l, ir_id x, const int64_t *pads, int n);
+/* Gather along the axis behind `batch` axes that x and the indices (int64) share. */
+bool layer_gather_batched(const foreign_layer *l, ir_id x, ir_id indices, int64_t batch);
 /* StridedSlice of TensorFlow and TFLite: lists with a place per axis, and masks with a bit per place. */
 typedef struct layer_masks {
     uint64_t begin, end, ellipsis, insert, shrink;

@@ -124,11 +124,44 @@ def coreml_net(folder: str) -> Tuple[str, Arrays, List[Any]]:
     return path, {"image": x}, [(e / e.sum()).astype(np.float32)]
 
 
+def window_lrn(x: Any, axes: List[int]) -> Any:
+    """Of parts.xml: size 3, alpha 0.1, bias 2, beta 0.5."""
+    total = np.pad(x * x, [(1, 1) if d in axes else (0, 0) for d in range(x.ndim)])
+    for axis in axes:
+        total = sum(np.take(total, np.arange(x.shape[axis]) + k, axis) for k in range(3))
+    return x / np.sqrt(2 + 0.1 / 3 ** len(axes) * total)
+
+
+def frames(signal: Any) -> Any:
+    window = np.array([(i % 7 - 3) / 16 for i in range(16)])
+    parts = np.stack([np.fft.rfft(signal[i : i + 16] * window) for i in range(0, 49, 8)])
+    return np.stack([parts.real, parts.imag], -1)
+
+
+def openvino_parts(folder: str) -> Tuple[str, Arrays, Arrays]:
+    path = os.path.join(DATA, "openvino", "parts.xml")
+    x = (np.arange(160) * 37 % 41 / 16 - 1).astype(np.float32).reshape(1, 8, 4, 5)
+    sound = (np.arange(128) * 29 % 31 / 16 - 1).astype(np.float32).reshape(2, 64)
+    turned = x[:, ::-1, :, ::-1]
+    want = {
+        "Reverse4": turned,
+        "Reverse7": turned,
+        "Pad11": np.pad(x, [(0, 0), (0, 1), (2, 1), (0, 3)], mode="symmetric"),
+        "Gather15": x[:, [0, 2, 5]],
+        "STFT20": np.stack([frames(s) for s in sound]),
+        "STFT22": frames(sound[0]).transpose(1, 0, 2),
+        "LRN25": window_lrn(x, [2, 3]),
+        "LRN28": window_lrn(x, [1, 2]),
+    }
+    return path, {"map": x, "sound": sound, "one": sound[0]}, want
+
+
 CASES: Dict[str, Callable[[str], Tuple[str, Arrays, Any]]] = {
     "tflite integers": integer_tflite,
     "tflite floor division": floor_tflite,
     "stablehlo reduce": stablehlo_reduce,
     "core ml network": coreml_net,
+    "openvino parts": openvino_parts,
     **foreign_cases.CASES,
 }
 

@@ -8,7 +8,10 @@ net.xml    IR 11: convolutions (plain, grouped, half weights behind Convert), sl
 loop.xml   IR 10: a TensorIterator over the axis of time, an LSTMSequence, an If
 rare.xml   IR 11: one layer for each of the operators that few models have; ports by the
            specification of the operator sets
+parts.xml  IR 11: operators that become several of ONNX (frames, mirrors, windows, batches of
+           indices)
 old.xml    IR 7: weights as blobs
+layers.xml IR 7: layers without an equal in later versions
 """
 
 import struct
@@ -20,6 +23,7 @@ class Net:
         self.name, self.version = name, version
         self.layers, self.edges, self.data = [], [], bytearray()
         self.shapes = {}
+        self.precision = ' precision="FP32"' if version < 10 else ""
 
     def text(self):
         parts = "".join(self.layers)
@@ -41,7 +45,7 @@ class Net:
         outs = f"<output>{outs}</output>" if outs else ""
         self.layers.append(
             f'<layer id="{at}" name="{name or kind + str(at)}" type="{kind}"'
-            f' version="opset{opset}">'
+            f' version="opset{opset}"{self.precision}>'
             f"{data}{ins}{outs}{extra}</layer>"
         )
         for i, (layer, port) in enumerate(inputs):
@@ -387,6 +391,48 @@ def make_rare(folder):
     n.write(folder, "rare")
 
 
+def make_parts(folder):
+    n = Net("parts", 11)
+
+    def put(kind, inputs, shape, **more):
+        n.add("Result", [n.add(kind, inputs, [shape], **more)], [])
+
+    x = n.add("Parameter", [], [[1, 8, 4, 5]], "map", shape="1,8,4,5", element_type="f32")
+    sound = n.add("Parameter", [], [[2, 64]], "sound", shape="2,64", element_type="f32")
+    one = n.add("Parameter", [], [[64]], "one", shape="64", element_type="f32")
+    put("Reverse", [x, n.ints(1, 3)], [1, 8, 4, 5], mode="index")
+    mask = n.const([4], [0, 1, 0, 1], "?", "boolean")
+    put("Reverse", [x, mask], [1, 8, 4, 5], mode="mask")
+    pads = [n.ints(0, 0, 2, 0), n.ints(0, 1, 1, 3)]
+    put("Pad", [x, *pads], [1, 9, 7, 8], pad_mode="symmetric")
+    picks = n.const([1, 3], [0, 2, 5], "i", "i32")
+    put("Gather", [x, picks, n.ints(1)], [1, 3, 4, 5], opset=8, batch_dims=1)
+    window = n.weights([16])
+    frames = [window, n.scalar(16), n.scalar(8)]
+    put("STFT", [sound, *frames], [2, 7, 9, 2], opset=15, transpose_frames="false")
+    put("STFT", [one, *frames], [9, 7, 2], opset=15, transpose_frames="true")
+    lrn = dict(alpha=0.1, beta=0.5, bias=2, size=3)
+    put("LRN", [x, n.ints(2, 3)], [1, 8, 4, 5], **lrn)
+    put("LRN", [x, n.ints(1, 2)], [1, 8, 4, 5], **lrn)
+    n.write(folder, "parts")
+
+
+def make_layers(folder):
+    n = Net("layers", 7)
+    n.data += struct.pack("<8f", *range(8))
+    scale = '<blobs><weights offset="0" size="32"/></blobs>'
+    x = n.add("Input", [], [[1, 8, 4, 6]], "data")
+    x = n.add("Normalize", [x], [[1, 8, 4, 6]], extra=scale, across_spatial=0, channel_shared=0)
+    x = n.add("Norm", [x], [[1, 8, 4, 6]], region="same", local__size=3, alpha=0.1, beta=0.5, k=1)
+    x = n.add("MVN", [x], [[1, 8, 4, 6]], across_channels=0, normalize_variance=1, eps=1e-6)
+    x = n.add("Interp", [x], [[1, 8, 8, 12]], align_corners=0, height=8, width=12)
+    nearest = "caffe.ResampleParameter.NEAREST"
+    x = n.add("Resample", [x], [[1, 8, 16, 24]], factor=2, type=nearest, antialias=0)
+    x = n.add("Crop", [x], [[1, 8, 10, 20]], axis="2,3", offset="1,2", dim="10,20")
+    n.add("Tile", [x], [[1, 24, 10, 20]], axis=1, tiles=3)
+    n.write(folder, "layers")
+
+
 def make_old(folder):
     weights = [(i % 5) / 8 for i in range(2 * 3 * 9 + 2 + 5 * 32 + 5)]
     with open(f"{folder}/old.bin", "wb") as f:
@@ -436,5 +482,5 @@ def make_old(folder):
 
 
 if __name__ == "__main__":
-    for make in (make_net, make_loop, make_rare, make_old):
+    for make in (make_net, make_loop, make_rare, make_parts, make_old, make_layers):
         make(sys.argv[1])

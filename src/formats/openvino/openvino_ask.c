@@ -108,7 +108,8 @@ int ov_const_ints(const ov_op *o, uint32_t i, int64_t *list)
 {
     uint8_t bytes[8 * OV_LIST];
     const ir_tensor *t = constant_tensor(o, i);
-    unsigned size = t && ir_is_integer(t->dtype) ? ir_dtype_get(t->dtype)->bits / 8u : 0;
+    bool whole = t && (ir_is_integer(t->dtype) || t->dtype == IR_BOOL);
+    unsigned size = whole ? ir_dtype_get(t->dtype)->bits / 8u : 0;
     if (!size || !read_tensor(o, t, bytes, sizeof bytes))
         return -1;
     bool is_signed = ir_dtype_get(t->dtype)->cls == IR_CLASS_INT;

@@ -150,12 +150,15 @@ extern ov_map_fn ov_swish, ov_mish, ov_gelu, ov_clamp, ov_elu, ov_selu, ov_hard_
 extern ov_map_fn ov_reshape, ov_squeeze, ov_unsqueeze, ov_transpose, ov_concat, ov_split,
     ov_variadic_split, ov_gather, ov_gather_elements, ov_gather_nd, ov_strided_slice, ov_slice,
     ov_pad, ov_tile, ov_broadcast, ov_shape_of, ov_range, ov_one_hot, ov_topk, ov_blocks,
-    ov_shuffle, ov_scatter, ov_scatter_elements, ov_cumsum, ov_nonzero, ov_reduce,
+    ov_shuffle, ov_scatter, ov_scatter_elements, ov_cumsum, ov_nonzero, ov_reduce, ov_reverse,
     ov_reverse_sequence, ov_einsum, ov_read_value, ov_assign;
-extern ov_map_fn ov_own, ov_roi_align, ov_grid_sample, ov_unique, ov_promote;
+extern ov_map_fn ov_own, ov_roi_align, ov_grid_sample, ov_unique, ov_promote, ov_stft;
 extern ov_map_fn ov_loop, ov_iterator, ov_if;
 extern ov_map_fn ov_old_conv, ov_old_deconv, ov_old_dense, ov_old_pool, ov_old_eltwise,
     ov_old_permute, ov_old_relu, ov_old_power, ov_old_scale, ov_old_norm, ov_old_reshape,
-    ov_old_clamp, ov_old_activation, ov_old_prelu, ov_old_split;
+    ov_old_clamp, ov_old_activation, ov_old_prelu, ov_old_split, ov_old_normalize, ov_old_crop,
+    ov_old_tile;
+/* LRN over axes other than the channels alone. */
+bool ov_window_lrn(ov_op *o, const int64_t *axes, int n, int64_t size, double bias);
 
 #endif

@@ -260,7 +260,7 @@ bool ov_lrn(ov_op *o)
     int64_t axes[OV_LIST];
     int n = ov_const_ints(o, 1, axes);
     if (n >= 0 && (n != 1 || axes[0] != 1))
-        return false;
+        return ov_window_lrn(o, axes, n, ov_int(o, "size", 1), ov_float(o, "bias", 1));
     if (n < 0)
         ov_guessed(o);
     ir_attr_spec attrs[] = {IR_SPEC_INT("size", ov_int(o, "size", 1)),
@@ -340,10 +340,11 @@ bool ov_fake_quantize(ov_op *o)
 
 static const char *resize_mode(const ov_op *o)
 {
-    str mode = ov_attr(o, "mode");
-    return str_starts(mode, "nearest")                              ? "nearest"
-           : str_starts(mode, "cubic") || str_starts(mode, "bicub") ? "cubic"
-                                                                    : "linear";
+    str mode = ov_attr(o, "mode"), old = ov_attr(o, "type"); /* caffe.ResampleParameter.NEAREST */
+    if (str_starts(mode, "nearest") || str_contains(old, "NEAREST"))
+        return "nearest";
+    bool cubic = str_starts(mode, "cubic") || str_starts(mode, "bicub");
+    return cubic || str_contains(old, "CUBIC") ? "cubic" : "linear";
 }
 
 /* Each size of the output as a multiple of the input's. */

@@ -209,11 +209,64 @@ bool ov_old_scale(ov_op *o)
 
 bool ov_old_norm(ov_op *o)
 {
+    static const int64_t within[] = {2, 3};
+    if (!ov_is(o, "region", "across", "across"))
+        return ov_window_lrn(o, within, 2, ov_int(o, "local-size", 1), ov_float(o, "k", 1));
     ir_attr_spec attrs[] = {IR_SPEC_INT("size", ov_int(o, "local-size", 1)),
                             IR_SPEC_FLOAT("alpha", ov_float(o, "alpha", 0)),
                             IR_SPEC_FLOAT("beta", ov_float(o, "beta", 0)),
                             IR_SPEC_FLOAT("bias", ov_float(o, "k", 1)), LAYER_END};
-    return ov_is(o, "region", "across", "across") && layer_unary(&o->l, "LRN", attrs);
+    return layer_unary(&o->l, "LRN", attrs);
+}
+
+/* x / sqrt(sum(x * x) + eps) * weights; sums are over the channels, or over all axes behind the batch. */
+bool ov_old_normalize(ov_op *o)
+{
+    const ov_port *x = ov_in(o, 0);
+    int64_t axes[IR_MAX_RANK];
+    int n = 0;
+    ir_id weights = channel_values(o, "weights");
+    if (!x || x->rank < 2 || weights == IR_NONE)
+        return false;
+    for (int d = 1; d < x->rank && (d == 1 || ov_bool(o, "across_spatial", false)); d++)
+        axes[n++] = d;
+    ir_attr_spec attrs[] = {IR_SPEC_INT("keepdims", 1), IR_SPEC_INTS("axes", n, axes), LAYER_END};
+    ir_id sum[] = {layer_step(&o->l, "ReduceSumSquare", o->l.in, 1, attrs),
+                   layer_number(&o->l, "eps", IR_FLOAT32, ov_float(o, "eps", 1e-10))};
+    ir_id more = layer_step(&o->l, "Add", sum, 2, NULL);
+    ir_id unit[] = {o->l.in[0], layer_step(&o->l, "Sqrt", &more, 1, NULL)};
+    ir_id in[] = {layer_step(&o->l, "Div", unit, 2, NULL), weights};
+    return made(layer_node_of(&o->l, NULL, "Mul", in, 2, NULL, 1));
+}
+
+/* Where each axis begins is a list; sizes of the ports say where it ends. */
+bool ov_old_crop(ov_op *o)
+{
+    int64_t axes[OV_LIST], starts[OV_LIST];
+    int n = ov_ints(o, "axis", axes),
+        m = ov_ints(o, ov_has(o, "crop_begin") ? "crop_begin" : "offset", starts);
+    const ov_port *x = ov_in(o, 0), *y = ov_out(o, 0);
+    layer_slicing *s = ARENA_NEW(o->l.f->scratch, layer_slicing);
+    if (!s || n < 1 || n != m || !x || !ov_static(y) || x->rank != y->rank)
+        return false;
+    for (int i = 0; i < n; i++) {
+        if (axes[i] < 0 || axes[i] >= y->rank || starts[i] < 0 || starts[i] > INT32_MAX)
+            return false;
+        layer_slice_axis(s, axes[i], starts[i], starts[i] + y->dims[axes[i]], 1);
+    }
+    return layer_slice(&o->l, o->l.in[0], s);
+}
+
+bool ov_old_tile(ov_op *o)
+{
+    const ov_port *x = ov_in(o, 0);
+    int64_t axis = ov_int(o, "axis", -1), tiles = ov_int(o, "tiles", 0), list[IR_MAX_RANK];
+    if (!x || axis < 0 || axis >= x->rank || tiles < 1)
+        return false;
+    for (int d = 0; d < x->rank; d++)
+        list[d] = d == axis ? tiles : 1;
+    ir_id in[] = {o->l.in[0], layer_ints(&o->l, "repeats", list, x->rank)};
+    return made(layer_node_of(&o->l, NULL, "Tile", in, 2, NULL, 1));
 }
 
 /* Its target is an attribute, an input or the sizes of the port. */

@@ -96,6 +96,74 @@ bool ov_grid_sample(ov_op *o)
     return made(layer_node_of(&o->l, NULL, "GridSample", o->l.in, 2, attrs, 1));
 }
 
+/* ---- windows and frames ---- */
+
+/* x / (bias + alpha * mean of x * x in the window) ^ beta; zeros around x count. With the channels among the axes they
+ * become one more axis of space. */
+bool ov_window_lrn(ov_op *o, const int64_t *axes, int n, int64_t size, double bias)
+{
+    const foreign_layer *l = &o->l;
+    const ov_port *x = ov_in(o, 0);
+    int first = 2;
+    for (int i = 0; i < n; i++)
+        first = axes[i] == 1 ? 1 : first;
+    if (!x || x->rank <= first || x->rank > 5 || size < 1 || size > INT32_MAX || n < 1)
+        return false;
+    layer_window w = {.n = x->rank - first, .has_kernel = true};
+    for (int d = 0; d < w.n; d++)
+        w.kernel[d] = 1;
+    for (int i = 0; i < n; i++) {
+        if (axes[i] < 1 || axes[i] >= x->rank)
+            return false;
+        w.kernel[axes[i] - first] = size;
+        w.pads[axes[i] - first] = (size - 1) / 2;
+        w.pads[w.n + axes[i] - first] = size / 2;
+    }
+    ir_attr_spec attrs[LAYER_WINDOW_ATTRS + 2] = {{0}};
+    attrs[layer_window_attrs(&w, attrs)] = IR_SPEC_INT("count_include_pad", 1);
+    const int64_t one = 1;
+    ir_id square[] = {l->in[0], l->in[0]};
+    ir_id mean[] = {layer_step(l, "Mul", square, 2, NULL), layer_ints(l, "axes", &one, 1)};
+    mean[0] = first == 1 ? layer_step(l, "Unsqueeze", mean, 2, NULL) : mean[0];
+    mean[0] = layer_step(l, "AveragePool", mean, 1, attrs);
+    mean[0] = first == 1 ? layer_step(l, "Squeeze", mean, 2, NULL) : mean[0];
+    ir_id scaled[] = {mean[0], layer_number(l, "alpha", IR_FLOAT32, ov_float(o, "alpha", 0))};
+    ir_id sum[] = {layer_step(l, "Mul", scaled, 2, NULL),
+                   layer_number(l, "bias", IR_FLOAT32, bias)};
+    ir_id power[] = {layer_step(l, "Add", sum, 2, NULL),
+                     layer_number(l, "beta", IR_FLOAT32, ov_float(o, "beta", 0))};
+    ir_id in[] = {l->in[0], layer_step(l, "Pow", power, 2, NULL)};
+    return made(layer_node_of(l, NULL, "Div", in, 2, NULL, 1));
+}
+
+static ir_id scalar_of(const ov_op *o, const char *what, int64_t v)
+{
+    return layer_number(&o->l, what, IR_INT64, (double)v);
+}
+
+/* in: signal [length] or [batch, length], window, frame size, step. A window shorter than the frame has no equal. */
+bool ov_stft(ov_op *o)
+{
+    static const int64_t perm[] = {0, 2, 1, 3}, batched[] = {0, -1, 1}, alone[] = {1, -1, 1};
+    const foreign_layer *l = &o->l;
+    const ov_port *x = ov_in(o, 0), *w = ov_in(o, 1);
+    int64_t size[OV_LIST], step[OV_LIST], front = 0;
+    if (!x || x->rank < 1 || x->rank > 2 || ov_const_ints(o, 2, size) != 1 ||
+        ov_const_ints(o, 3, step) != 1 || !w || w->rank != 1 || w->dims[0] != size[0])
+        return false;
+    bool single = x->rank == 1, swap = ov_bool(o, "transpose_frames", false);
+    ir_id in[] = {layer_step_reshape(l, l->in[0], single ? alone : batched, 3),
+                  scalar_of(o, "frame_step", step[0]), l->in[1],
+                  scalar_of(o, "frame_length", size[0])};
+    if (!single && !swap)
+        return made(layer_node_of(l, NULL, "STFT", in, 4, NULL, 1));
+    ir_id cut[] = {layer_step(l, "STFT", in, 4, NULL), layer_ints(l, "axes", &front, 1)};
+    if (!single)
+        return layer_transpose(l, cut[0], perm, 4);
+    cut[0] = swap ? layer_step_transpose(l, cut[0], perm, 4) : cut[0];
+    return made(layer_node_of(l, NULL, "Squeeze", cut, 2, NULL, 1));
+}
+
 /* The axis is an optional constant. */
 bool ov_unique(ov_op *o)
 {

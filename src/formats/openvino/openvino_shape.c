@@ -21,6 +21,13 @@ static int64_t axis_in(int64_t axis, int rank)
     return axis < 0 ? axis + rank : axis;
 }
 
+static ir_id as_int64(ov_op *o, uint32_t i)
+{
+    ir_attr_spec to[] = {IR_SPEC_INT("to", IR_INT64), LAYER_END};
+    return ov_in_dtype(o, i) == IR_INT64 ? o->l.in[i]
+                                         : layer_step(&o->l, "Cast", &o->l.in[i], 1, to);
+}
+
 /* ---- views ---- */
 
 /* The sizes of the output; the first is a copy where it is the input's, so that another batch fits. */
@@ -241,13 +248,15 @@ bool ov_gather(ov_op *o)
 {
     int64_t list[OV_LIST] = {0};
     int n = 1, known = layer_input(&o->l, 2) == IR_NONE ? 1 : list_of(o, 2, list, &n);
-    if (known == 0) {
-        list[0] = gather_axis(o);
-        if (list[0] < 0)
-            return false;
-    }
-    if (known < 0 || n > 1 || ov_int(o, "batch_dims", 0) != 0)
+    const ov_port *x = ov_in(o, 0), *k = ov_in(o, 1);
+    int64_t batch = axis_in(ov_int(o, "batch_dims", 0), k ? k->rank : 0);
+    if (known == 0)
+        list[0] = batch ? batch : gather_axis(o);
+    if (known < 0 || n > 1 || (known == 0 && list[0] < 0))
         return false;
+    if (batch)
+        return batch > 0 && axis_in(list[0], x ? x->rank : 0) == batch &&
+               layer_gather_batched(&o->l, o->l.in[0], as_int64(o, 1), batch);
     ir_attr_spec attrs[] = {IR_SPEC_INT("axis", list[0]), LAYER_END};
     return made(layer_node_of(&o->l, NULL, "Gather", o->l.in, 2, attrs, 1));
 }
@@ -455,13 +464,6 @@ bool ov_slice(ov_op *o)
 
 /* ---- filling ---- */
 
-static ir_id as_int64(ov_op *o, uint32_t i)
-{
-    ir_attr_spec to[] = {IR_SPEC_INT("to", IR_INT64), LAYER_END};
-    return ov_in_dtype(o, i) == IR_INT64 ? o->l.in[i]
-                                         : layer_step(&o->l, "Cast", &o->l.in[i], 1, to);
-}
-
 static bool port_pads(const ov_op *o, int64_t *pads, int *n)
 {
     const ov_port *x = ov_in(o, 0), *y = ov_out(o, 0);
@@ -475,25 +477,36 @@ static bool port_pads(const ov_op *o, int64_t *pads, int *n)
     return true;
 }
 
+/* 1: the pads are constants, or those of the ports; 0: they are not known; -1: they are computed. */
+static int fixed_pads(ov_op *o, int64_t *pads, int *n)
+{
+    int64_t ends[OV_LIST];
+    int m, begin = list_of(o, 1, pads, n), end = list_of(o, 2, ends, &m);
+    if (begin == 0 || end == 0)
+        return port_pads(o, pads, n);
+    if (begin < 0 || end < 0)
+        return -1;
+    if (*n == m)
+        memcpy(pads + m, ends, (size_t)m * sizeof *ends);
+    return *n == m;
+}
+
 /* in: x, begins, ends, value. */
 bool ov_pad(ov_op *o)
 {
-    int64_t pads[2 * OV_LIST], ends[OV_LIST];
-    int n, m, begin = list_of(o, 1, pads, &n), end = list_of(o, 2, ends, &m);
+    int64_t pads[2 * OV_LIST];
+    int n, fixed = fixed_pads(o, pads, &n);
     ir_attr_spec axis[] = {IR_SPEC_INT("axis", 0), LAYER_END};
     const char *mode = ov_is(o, "pad_mode", "edge", "constant")      ? "edge"
                        : ov_is(o, "pad_mode", "reflect", "constant") ? "reflect"
                                                                      : "constant";
     ir_attr_spec attrs[] = {IR_SPEC_TEXT("mode", mode), LAYER_END};
     if (ov_is(o, "pad_mode", "symmetric", "constant"))
-        return false;
+        return fixed == 1 && layer_pad_symmetric(&o->l, o->l.in[0], pads, n);
     ir_id list = IR_NONE;
-    if (begin == 1 && end == 1 && n == m) {
-        memcpy(pads + n, ends, (size_t)n * sizeof *ends);
-        list = layer_ints(&o->l, "pads", pads, 2 * n);
-    } else if (begin == 0 || end == 0) {
-        if (!port_pads(o, pads, &n))
-            return false;
+    if (fixed == 0)
+        return false;
+    if (fixed == 1) {
         list = layer_ints(&o->l, "pads", pads, 2 * n);
     } else {
         ir_id parts[] = {as_int64(o, 1), as_int64(o, 2)};
@@ -742,6 +755,19 @@ bool ov_reduce(ov_op *o)
     if (known != 1)
         n = reduced_axes(o, keep, axes); /* of constants without content, or computed */
     return n >= 0 && layer_reduce(&o->l, o->row->op, o->l.in[0], axes, n, keep);
+}
+
+/* in: x, axes: their numbers, or a mask. Without them the first is taken: all of them cost the same. */
+bool ov_reverse(ov_op *o)
+{
+    int64_t list[OV_LIST] = {0};
+    int n, known = list_of(o, 1, list, &n);
+    bool mask = ov_is(o, "mode", "mask", "index") && known;
+    layer_slicing *s = ARENA_NEW(o->l.f->scratch, layer_slicing);
+    for (int i = 0; s && i < (known ? n : 1); i++)
+        if (!mask || list[i])
+            layer_slice_axis(s, mask ? i : list[i], -1, INT32_MIN, -1);
+    return s && known >= 0 && layer_slice(&o->l, o->l.in[0], s);
 }
 
 bool ov_reverse_sequence(ov_op *o)

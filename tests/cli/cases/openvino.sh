@@ -6,6 +6,9 @@ cp "$CASES"/../../data/openvino/* .
 # Sizes of the ports are the truth, with the constants and without.
 "$ASSAY" graph rare.xml --json | grep -c -e declared-shape -e unknown-operator || true
 "$ASSAY" rare.xml --top 0 | grep -E "Operators|MACs"
+for f in parts layers; do
+    "$ASSAY" graph $f.xml --json | grep -c -e declared-shape -e unknown-operator || true
+done
 mv rare.bin rare.away
 "$ASSAY" graph rare.xml --json | grep -c -e declared-shape -e unknown-operator || true
 "$ASSAY" export net.xml -o net.onnx -q && "$ASSAY" net.onnx --top 0 | grep -E "Exact|Parameters|MACs"

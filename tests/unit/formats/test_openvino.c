@@ -127,6 +127,49 @@ static void rare_operators_keep_their_attributes(void **state)
     ir_model_free(m);
 }
 
+static uint32_t count_nodes(const ir_model *m, const char *op)
+{
+    uint32_t n = 0;
+    while (foreign_node_of(m, op, n))
+        n++;
+    return n;
+}
+
+static bool all_of_onnx(const ir_model *m, const char *but)
+{
+    for (ir_id id = 0; id < m->nodes.n; id++)
+        if (ir_node_at(m, id)->domain.n && !str_is(ir_node_at(m, id)->op, but))
+            return false;
+    return true;
+}
+
+static void some_operators_are_several_of_onnx(void **state)
+{
+    (void)state;
+    ir_model *m = foreign_model("tests/data/openvino/parts.xml");
+    assert_true(all_of_onnx(m, ""));
+    assert_int_equal(count_nodes(m, "STFT"), 2);
+    assert_int_equal(count_nodes(m, "Concat"), 3); /* one for each axis that is padded */
+    assert_int_equal(ir_attr_int(foreign_node_of(m, "GatherND", 0), "batch_dims", 0), 1);
+    const ir_attr *kernel = ir_attr_find(foreign_node_of(m, "AveragePool", 1), "kernel_shape");
+    assert_int_equal(kernel->n, 3); /* channels are an axis of the window */
+    assert_int_equal(kernel->v.ints[0], 3);
+    assert_int_equal(kernel->v.ints[2], 1);
+    ir_model_free(m);
+}
+
+static void layers_of_old_versions_are_known(void **state)
+{
+    (void)state;
+    ir_model *m = foreign_model("tests/data/openvino/layers.xml");
+    assert_true(all_of_onnx(m, "MVN"));
+    assert_int_equal(count_nodes(m, "Resize"), 2);
+    assert_true(str_is(ir_attr_str(foreign_node_of(m, "Resize", 0), "mode", ""), "linear"));
+    assert_true(str_is(ir_attr_str(foreign_node_of(m, "Resize", 1), "mode", ""), "nearest"));
+    assert_int_equal(m->stored.elements, 8);
+    ir_model_free(m);
+}
+
 /* ---- XML ---- */
 
 static assay_status read_text(const char *text)
@@ -203,6 +246,8 @@ int run_test_openvino(void)
         cmocka_unit_test(an_iterator_is_a_loop_over_its_axis),
         cmocka_unit_test(old_versions_have_their_weights_in_layers),
         cmocka_unit_test(rare_operators_keep_their_attributes),
+        cmocka_unit_test(some_operators_are_several_of_onnx),
+        cmocka_unit_test(layers_of_old_versions_are_known),
         cmocka_unit_test(xml_is_strict),
         cmocka_unit_test(survives_damage),
         cmocka_unit_test(reads_the_graph_only),
