@@ -94,7 +94,7 @@ assay_status map_goal_parse(str text, const map_goal_row **goal, double *limit, 
     return err_fail(
         err, ASSAY_ERR_USAGE,
         "goal must be latency, throughput, memory, power, energy or cost, optionally with a limit "
-        "(latency:10ms, throughput:1000, memory:8GiB, power:75W, energy:2J, cost:0.5), not '%.*s'",
+        "(latency:10ms, throughput:1000, memory:8GiB, power:75W, energy:2J, cost:0.5), got '%.*s'",
         (int)(text.n < 80 ? text.n : 80), text.p);
 }
 

@@ -361,7 +361,7 @@ static assay_status since_of(const store *s, const char *text, int64_t *out, ass
         return ASSAY_OK;
     return err_fail(err, ASSAY_ERR_USAGE,
                     "since must be a day such as 2026-11-15, tuesday or yesterday, a time such as "
-                    "2026-11-15T19:06:00Z, or an age such as 30d, 12h or 2w, not '%s'",
+                    "2026-11-15T19:06:00Z, or an age such as 30d, 12h or 2w, got '%s'",
                     text);
 }
 
@@ -489,7 +489,7 @@ assay_status assay_store_prune(assay_store *db, const assay_prune_options *optio
     TRY(TAKE(options, o, err));
     if (!is_set(o.keep) || !clock_duration(str_of(o.keep), &age))
         return err_fail(err, ASSAY_ERR_USAGE,
-                        "the age of the records to keep must be such as 90d, 12h or 2w, not '%s'",
+                        "the age of the records to keep must be such as 90d, 12h or 2w, got '%s'",
                         o.keep ? o.keep : "");
     return store_prune(db->s, store_now(db->s) - age, o.keep_tagged, deleted ? deleted : &own, err);
 }

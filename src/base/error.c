@@ -89,7 +89,7 @@ assay_status err_no_memory(assay_error *err)
                               memory_lack_file(), strerror(memory_lack()));
     return err_fail_errno(err, ASSAY_ERR_SYSTEM, ENOMEM, "%s",
                           memory_lacked() ? "out of memory"
-                                          : "out of memory, or a limit of memory was reached: "
+                                          : "out of memory, or a memory limit was reached: "
                                             "`model-memory`, `analysis-memory` or "
                                             "`result-memory`. Raise it with --raise-limit "
                                             "NAME=4GiB.");

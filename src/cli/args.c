@@ -321,13 +321,13 @@ static assay_status check_format(const cli_args *a, assay_error *err)
     const char *name = a->output.format, *formats = a->command->formats;
     if (!name || !formats || cli_has_word(formats, '|', name, strlen(name)))
         return ASSAY_OK;
-    return cli_refuse(err, "%s has no format '%.60s'; --format is one of %s.", a->command->name,
+    return cli_refuse(err, "%s has no format '%.60s'. Use one of %s.", a->command->name,
                       name, formats);
 }
 
 /* ---- the whole ---- */
 
-static bool is_builtin(const char *word)
+bool cli_is_builtin(const char *word)
 {
     assay_model_info info = {.size = sizeof info};
     for (size_t i = 0; assay_model_at(i, &info); i++)
@@ -339,7 +339,7 @@ static bool is_builtin(const char *word)
 /* Words without a command: a slip of one, or models to compare. */
 static assay_status refuse_no_command(const cli_args *a, assay_error *err)
 {
-    const char *near = is_builtin(a->words[0])
+    const char *near = cli_is_builtin(a->words[0])
                            ? NULL
                            : cli_nearest(a->words[0], cli_command_name_at, NULL);
     char models[256] = "";
@@ -358,12 +358,12 @@ static assay_status check_words(cli_args *a, assay_error *err)
     if (a->n_words >= c->min_words && a->n_words <= c->max_words)
         return ASSAY_OK;
     if (a->n_words < c->min_words)
-        return cli_refuse(err, "%s needs %s. `assay help %s` explains it.", c->name, c->words,
-                          c->name);
+        return cli_refuse(err, "too few arguments. Usage: assay %s %s [options]", c->name,
+                          c->words);
     if (!a->command_given)
         return refuse_no_command(a, err);
-    return cli_refuse(err, "'%.100s' is one word too many for %s%s%s.", a->words[c->max_words],
-                      c->name, *c->words ? " " : "", c->words);
+    return cli_refuse(err, "unexpected argument '%.100s'. Usage: assay %s%s%s [options]",
+                      a->words[c->max_words], c->name, *c->words ? " " : "", c->words);
 }
 
 static assay_status parse_for_command(cli_args *a, assay_error *err)

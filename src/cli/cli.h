@@ -189,6 +189,8 @@ unsigned cli_columns(const cli_args *a); /* --columns, else the screen's */
 bool cli_ascii(const cli_args *a);       /* --ascii, else by the locale */
 bool cli_color(int when);                /* cli_when */
 bool cli_utf8(void);                     /* by the locale */
+/* Whether a built-in model has this name. */
+bool cli_is_builtin(const char *word);
 /* The name nearest to `word` when it is likely a slip of it, else NULL. */
 const char *cli_nearest(const char *word, const char *(*name_at)(size_t i, const void *ctx),
                         const void *ctx);

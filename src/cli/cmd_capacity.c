@@ -27,12 +27,20 @@ static assay_status read_one(const cli_args *a, reading *r, const char *word, as
                          : s;
 }
 
+static int refuse_model(const char *name)
+{
+    return cli_complain_text(ASSAY_ERR_USAGE,
+                             "%.200s is a model. Add --hardware DEVICE to predict it, or name a "
+                             "result of `assay bench`.",
+                             name);
+}
+
 static int read_all(const cli_args *a, reading *r)
 {
     assay_error err;
     for (int i = 0; i < a->n_words; i++) {
         if (read_one(a, r, a->words[i], &err) != ASSAY_OK)
-            return cli_complain(&err);
+            return cli_is_builtin(a->words[i]) ? refuse_model(a->words[i]) : cli_complain(&err);
         r->n++;
     }
     return r->store ? ASSAY_OK : cli_refuse_options(a, "db", "no word is the number of a record");

@@ -14,6 +14,40 @@ static void put_commands(void)
     }
 }
 
+/* "history, trend: select records.": a note on other commands than c. */
+static bool is_of_others(const cli_command *c, const char *sentence, size_t n)
+{
+    const char *colon = memchr(sentence, ':', n);
+    size_t length = colon ? (size_t)(colon - sentence) : 0;
+    char head[64], *rest = NULL;
+    if (!length || length >= sizeof head)
+        return false;
+    memcpy(head, sentence, length);
+    head[length] = '\0';
+    char *word = strtok_r(head, ", ", &rest);
+    bool named = word && cli_find_command(word);
+    for (; named && word; word = strtok_r(NULL, ", ", &rest))
+        if (strcmp(word, c->name) == 0)
+            return false;
+    return named;
+}
+
+/* Removes the notes on other commands from the text of an option, in place. */
+static void keep_own_notes(const cli_command *c, char *text)
+{
+    size_t kept = 0;
+    for (const char *from = text, *end; *from; from = end) {
+        end = strstr(from, ". ");
+        end = end ? end + 2 : from + strlen(from);
+        size_t n = (size_t)(end - from);
+        if (is_of_others(c, from, n))
+            continue;
+        memmove(text + kept, from, n);
+        kept += n;
+    }
+    text[kept] = '\0';
+}
+
 static void put_option(const cli_command *c, const assay_option_info *o)
 {
     const char *value = cli_option_value(c, o);
@@ -27,6 +61,7 @@ static void put_option(const cli_command *c, const assay_option_info *o)
     else
         printf("%*s", OPTION_COLUMN - n, "");
     cli_option_text(o, text, sizeof text);
+    keep_own_notes(c, text);
     cli_wrap(text, OPTION_COLUMN, OPTION_COLUMN, cli_width());
 }
 
@@ -81,8 +116,11 @@ static int help_word(const char *word)
     if (cli_is_left_out(word))
         return cli_complain_text(ASSAY_ERR_UNSUPPORTED, CLI_LEFT_OUT, word);
     const char *near = cli_nearest(word, cli_command_name_at, NULL);
-    return cli_complain_text(ASSAY_ERR_USAGE, "unknown command '%.100s'.%s%s%s", word,
-                             near ? " Did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return near ? cli_complain_text(ASSAY_ERR_USAGE, "unknown command '%.100s'. Did you mean '%s'?",
+                                    word, near)
+                : cli_complain_text(ASSAY_ERR_USAGE,
+                                    "unknown command '%.100s'. `assay help` lists the commands.",
+                                    word);
 }
 
 int cli_help(void)

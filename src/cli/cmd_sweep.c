@@ -81,6 +81,10 @@ static int open_plan(sweep_job *s)
         return plan_of_flags(s);
     s->path = s->path ? s->path : PLAN_FILE;
     s->made = !is_plan(s->path);
+    if (access(s->path, F_OK) != 0)
+        return cli_complain_text(
+            ASSAY_ERR_SYSTEM, "%.200s: no such file. Make a plan with `assay sweep --models A,B`.",
+            s->path);
     return assay_sweep_open(s->path, s->args->options, &s->plan, &err) == ASSAY_OK
                ? ASSAY_OK
                : cli_complain(&err);

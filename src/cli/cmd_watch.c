@@ -71,8 +71,9 @@ static int run(cli_job *j)
     assay_error err;
     memcpy(words, a->words, sizeof *words * (size_t)a->n_words);
     if (!*argv == !a->pid || (a->rest && a->n_words))
-        return cli_complain_text(ASSAY_ERR_USAGE,
-                                 "watch needs a command after -- or a process. Use --pid N.");
+        return cli_complain_text(
+            ASSAY_ERR_USAGE,
+            "watch needs either a command or a process. Use `-- COMMAND` or `--pid N`.");
     int code = cli_job_open_outputs(j);
     if (!code)
         code = cli_job_open_store(j);

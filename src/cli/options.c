@@ -120,7 +120,7 @@ static assay_status store_choice(const own_option *row, int *to, const char *val
         }
         word = word[n] ? word + n + 1 : NULL;
     }
-    return cli_refuse(err, "--%s must be one of %s, got '%.100s'.", row->info.name,
+    return cli_refuse(err, "--%s must be one of %s, got '%.100s'", row->info.name,
                       row->info.values, value);
 }
 

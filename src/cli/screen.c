@@ -171,8 +171,10 @@ int cli_no_match(const char *what, const char *pattern,
                  const char *(*name_at)(size_t i, const void *ctx), const void *ctx)
 {
     const char *near = cli_nearest(pattern, name_at, ctx);
-    return cli_complain_text(ASSAY_ERR_USAGE, "no %s matches '%.100s'%s%s%s", what, pattern,
-                             near ? ". Did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return near ? cli_complain_text(ASSAY_ERR_USAGE, "no %s matches '%.100s'. Did you mean '%s'?",
+                                    what, pattern, near)
+                : cli_complain_text(ASSAY_ERR_USAGE, "no %s matches '%.100s'. Omit it to list all.",
+                                    what, pattern);
 }
 
 void cli_wrap_to(FILE *f, const char *text, unsigned column, unsigned indent, unsigned width)

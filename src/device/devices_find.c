@@ -84,15 +84,6 @@ static assay_status push_selected(const device_list *in, str word, device_list *
     return ASSAY_OK;
 }
 
-static void put_choices(const device_list *in, sbuf *text)
-{
-    sbuf_puts(text, " The devices are:");
-    for (uint32_t i = 0; i < in->rows.n; i++)
-        sbuf_printf(text, "%s " STR_FMT, i ? "," : "", STR_ARG(in->rows.items[i].id));
-    sbuf_puts(text, "; a class (gpu, edge, soc, tpu, cpu), a word of their names (jetson), all, "
-                    "this, or a .json or .csv file.");
-}
-
 static const char *device_id_at(uint32_t i, const void *ctx)
 {
     const device_list *in = ctx;
@@ -105,10 +96,9 @@ static assay_status fail_unknown(const device_list *in, str word, assay_error *e
     const char *near[3];
     uint32_t n = near_names(word, device_id_at, in, near, 3);
     near_put(&text, near, n);
-    if (n)
-        sbuf_puts(&text, " List the devices with `assay devices`.");
-    else
-        put_choices(in, &text);
+    sbuf_puts(&text, n ? " List the devices with `assay devices`."
+                       : " Use a name from `assay devices`, a class (gpu, edge, soc, tpu, cpu), a "
+                         "word of a name (jetson), all, this, or a .json or .csv file.");
     assay_status s = err_fail(err, ASSAY_ERR_USAGE, "unknown device '%.*s'.%s",
                               (int)(word.n < 60 ? word.n : 60), word.p, sbuf_cstr(&text));
     sbuf_free(&text);

@@ -23,7 +23,7 @@ static assay_status read_one(price_list *list, str text, assay_error *err)
     if ((name.n < text.n && !name.n) || !amount_number(amount, &p.per_hour) || p.per_hour < 0 ||
         p.per_hour > PRICE_MOST)
         return err_fail(err, ASSAY_ERR_USAGE,
-                        "a price must be [NAME=]USD-PER-HOUR such as epyc=0.42, not '%.*s'",
+                        "a price must be [NAME=]USD-PER-HOUR such as epyc=0.42, got '%.*s'",
                         (int)(text.n < 60 ? text.n : 60), text.p ? text.p : "");
     if (list->given.n >= PRICES_MOST)
         return err_fail(err, ASSAY_ERR_USAGE, "more than %d prices", PRICES_MOST);

@@ -35,7 +35,7 @@
 #define TREES_EXPORT   "Convert it in Python with onnxmltools (convert_xgboost, convert_lightgbm)."
 #define GIVE_MODEL \
     "Name a model file, a folder or a built-in model; docs/formats.md lists the formats."
-#define IMAGE_USE "Name a model. Use --input FILE to pass an image as its input."
+#define IMAGE_USE "Name a model, and pass the image to it with --input FILE."
 #define DOWNLOAD  "Download the model file itself."
 
 #define KERAS .reader = FORMAT_FOREIGN, .read = keras_read
@@ -123,12 +123,10 @@ static const format_row formats[] = {
      .todo = "Convert it to PyTorch, then run torch.onnx.export(model, example_input, "
              "'model.onnx')."},
     {"joblib", .suffix = ".joblib", .what = "a pickled scikit-learn model", .todo = SKLEARN_EXPORT},
-    {"pickle", .suffix = ".pkl", .what = "a Python pickle",
-     .todo = "Load it in the environment that wrote it and export it as ONNX (torch.onnx.export, "
-             "skl2onnx.to_onnx)."},
+    {"pickle", .suffix = ".pkl", .what = PICKLE, .todo = PICKLE_EXPORT},
     {"jax", .suffix = ".msgpack", .what = "a Flax weights file",
      .todo = "Convert it in Python: jax2onnx.to_onnx(), or jax2tf and then tf2onnx."},
-    /* Told by their content alone. */
+    /* Recognised by their content alone. */
     {"torch.export", .reader = FORMAT_FOREIGN, .read = pt2_read, .inside = pt2_is_inside},
     {"torchscript", .reader = FORMAT_FOREIGN, .read = script_read, .inside = script_is_inside,
      .weights = true},
@@ -145,7 +143,7 @@ static const format_row formats[] = {
     {"torchserve", MAGIC("PK\x03\x04"), .within = "MAR-INF/", .what = "a TorchServe archive",
      .todo = "Unpack it with unzip and use the model file inside."},
     {"npz", MAGIC("PK\x03\x04"), .within = ".npy", .what = "NumPy arrays",
-     .todo = "Name a model. Use --input FILE.npy to pass an array as its input."},
+     .todo = "Name a model, and pass an array to it with --input FILE.npy."},
     {"zip", MAGIC("PK\x03\x04"), .container = true, .what = "a zip archive",
      .todo = "Unpack it and use the model file inside. For a PyTorch model, run "
              "torch.onnx.export(model, example_input, 'model.onnx') in Python."},
@@ -194,9 +192,9 @@ static const format_row formats[] = {
      .todo = GIVE_MODEL},
     {"mp4", MAGIC("ftyp"), .at = 4, .what = "a video", .todo = GIVE_MODEL},
     {"numpy", MAGIC("\x93NUMPY"), .what = "a NumPy array",
-     .todo = "Name a model. Use --input FILE to pass an array as its input."},
+     .todo = "Name a model, and pass the array to it with --input FILE."},
     {"sqlite", MAGIC("SQLite format 3"), .what = "an SQLite database",
-     .todo = "Name a model. `assay history --db FILE` lists the records of a history."},
+     .todo = "If it is a history, list its records with `assay history --db FILE`."},
     {"executorch", MAGIC("ET12"), .at = 4, .what = "an ExecuTorch program",
      .todo = "Use the ONNX file of the same model, or export it: " TORCH_EXPORT},
     {"circle", MAGIC("CIR0"), .at = 4, .what = "a circle model",

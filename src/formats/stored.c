@@ -438,10 +438,12 @@ assay_status stored_refuse_folder(const char *path, assay_error *err)
     for (size_t n = strlen(shown); n > 1 && shown[n - 1] == '/'; n--)
         shown[n - 1] = '\0';
     if (folder_holds(path, "model.onnx"))
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "%s: is a folder. Did you mean '%s/model.onnx'?", shown, shown);
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "%s: a folder. Did you mean '%s/model.onnx'?",
+                        shown, shown);
     return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                    "%s: is a folder without a config.json. Name an .onnx file in it.", shown);
+                    "%s: a folder without a model that assay knows (no config.json). Name a model "
+                    "file in it.",
+                    shown);
 }
 
 bool stored_is_folder(const char *path)

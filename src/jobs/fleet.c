@@ -116,7 +116,7 @@ static assay_status read_limit(const char *text, const metric_row **m, double *l
         (!text || (metric_parse(METRIC_MS, limit, limit_ms) && *limit_ms > 0)))
         return ASSAY_OK;
     return err_fail(err, ASSAY_ERR_USAGE,
-                    "a latency must be such as p99:50ms, p50:5ms or mean:20ms, not '%s'", text);
+                    "a latency must be such as p99:50ms, p50:5ms or mean:20ms, got '%s'", text);
 }
 
 assay_status fleet_cheapest_read(store *db, const fleet_cost_question *q, arena *a,

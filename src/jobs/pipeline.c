@@ -154,7 +154,9 @@ assay_status job_pipeline_open(job_pipeline *p, const char *word, const assay_op
     if (o->pipeline.file.n)
         return pipeline_read_file(o->pipeline.file.p, p->arena, &p->plan, err);
     if (!word || !*word)
-        return err_fail(err, ASSAY_ERR_USAGE, "pipeline needs a name, a folder or --pipeline-file");
+        return err_fail(
+            err, ASSAY_ERR_USAGE,
+            "pipeline needs a name such as sdxl or llama-3.2-1b, a folder, or --pipeline-file FILE");
     if (!strchr(word, '/') && pipeline_find(str_of(word), &p->plan))
         return ASSAY_OK;
     const zoo_row *row = strchr(word, '/') ? NULL : zoo_find(str_of(word));

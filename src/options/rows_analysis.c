@@ -61,8 +61,8 @@ static const option_row hardware[] = {
      .value = "NAME|FILE", .values = "@devices",
      .about =
          "Use the roofline of this device: a name that `assay devices` lists, `this`, or a "
-         ".json or .csv file. map takes several, separated by commas, and classes (gpu, edge), "
-         "words of names (jetson), or `all`."},
+         ".json or .csv file. map, models, pipeline, capacity: several, separated by commas, classes "
+         "(gpu, edge), words of names (jetson), or `all`."},
     {OPTION("goal", WORD, hardware.goal, "map"), .value = "latency[:10ms]",
      .values = "latency|throughput|memory|power|energy|cost",
      .about = "Rank devices by latency, throughput, memory, power, energy or cost (USD per million "

@@ -56,7 +56,7 @@ static const option_row load[] = {
     {OPTION_READ("slo", set_slo, "load pipeline capacity"), .value = "LIMITS",
      .about = "Set the service level objective: p99:200ms, ttft:500ms,itl:50ms, p95_ttft:400ms. A "
               "metric without a percentile means P99. Exit 6 if it is missed, without --curve. "
-              "pipeline and capacity compare it with predicted percentiles."},
+              "pipeline, capacity: compared with predicted percentiles."},
     {OPTION("arrivals", CHOICE, load.arrivals, "load"), .values = "poisson|constant",
      .needs = "rate|curve", .about = "Set the arrivals of an open loop. Default: poisson."},
     {OPTION("num-requests", INT, load.num_requests, "load"), .value = "N", .min = 1, .max = 4000000,

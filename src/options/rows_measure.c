@@ -101,11 +101,12 @@ static const option_row measure[] = {
      .above = true, .value = "TIME", .needs = "measure", .max = 86400,
      .about =
          "Measure for at least this time (4s, 500ms; a bare number is seconds). watch: end "
-         "after this time. load: send for this time, of --curve in all. Default of load: 10 s, "
-         "with --curve 60 s."},
+         "after this time. load: send requests for this time (default: 10 s), or for all steps "
+         "of --curve together (60 s)."},
     {OPTION("precision-target", REAL, measure.precision_target, "profile bench check"),
      .above = true, .value = "PERCENT", .needs = "measure", .max = 100,
-     .about = "Measure until the 95 % interval of the mean is at most this wide, up to a minute."},
+     .about = "Measure until half the 95 % interval is at most this share of the mean, for up to "
+              "a minute."},
     {OPTION("concurrency", INT, measure.concurrency, "bench check load sweep"), .value = "N",
      .needs = "measure", .min = 1, .max = 10000, .initial = 1,
      .about = "Run this many inferences at the same time, each in its own thread. load: use this "

@@ -78,14 +78,15 @@ static const option_row language[] = {
     {OPTION_READ("generate", set_generate, "pipeline capacity load bench profile"), .value = "N",
      .max = 1 << 23,
      .about =
-         "Generate this many tokens. Default: 128; of load: 64; of bench: 32. load also takes a "
+         "Generate this many tokens. Default: 128. bench, profile: 32 by default. load: 64 by default, or a "
          "distribution: 100..500, normal:512:128, lognormal:512:0.5, exponential:200."},
     {OPTION_READ("cache-dtype", set_cache_dtype, "pipeline capacity bench profile"),
      .value = "TYPE", .values = "fp16|bf16|fp8|int8",
-     .about = "Set the number type of the KV cache. Default: that of the weights; of bench: fp16."},
-    {OPTION_READ("context-depth", set_depths, "bench profile"), .value = "0,4096",
      .about =
-         "Decode after this many tokens of context. Default: the prompt. GGUF files and --quant."},
+         "Set the number type of the KV cache. Default: that of the weights. bench, profile: fp16 by default."},
+    {OPTION_READ("context-depth", set_depths, "bench profile"), .value = "0,4096",
+     .about = "Decode after this many tokens of context, with GGUF files and --quant. Default: the "
+              "prompt."},
     {OPTION("flash-attention", CHOICE, measure.flash, "bench profile"), .values = "auto|on|off",
      .about = "Switch flash attention of llama.cpp on or off. Default: auto."},
 };
@@ -101,8 +102,8 @@ static const option_row pipeline[] = {
          "context, prompt, generate or users of a language model."},
     {OPTION_READ("prompt-tokens", set_prompt_tokens, "pipeline capacity load bench profile"),
      .value = "N", .max = 1 << 23,
-     .about = "Set the number of tokens of the prompt. load also takes a distribution, as "
-              "--generate; default of load: 128, of bench: 512."},
+     .about =
+         "Set the number of tokens of the prompt. load: 128 by default, or a distribution as for --generate. bench, profile: 512 by default."},
     {OPTION("prompt", WORD, pipeline.prompt, "pipeline"), .value = "TEXT",
      .about = "Record the prompt in generation_config.json."},
     {OPTION("pipeline-file", WORD, pipeline.file, "pipeline"), .value = "FILE", .values = "@files",

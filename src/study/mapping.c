@@ -287,7 +287,7 @@ static assay_status choose_runtime(mapping_work *j, str name, runtime_table *run
     m->runtime = name.n ? runtime_find(name) : NULL;
     if (name.n && !m->runtime)
         return err_fail(err, ASSAY_ERR_USAGE,
-                        "runtime must be eager, compiled, tensorrt or onnxruntime, not '%.*s'",
+                        "runtime must be eager, compiled, tensorrt or onnxruntime, got '%.*s'",
                         (int)(name.n < 60 ? name.n : 60), name.p);
     return ASSAY_OK;
 }
@@ -334,7 +334,7 @@ assay_status mapping_run(mapping_work *j, const mapping_asked *q, profile *p, as
     if (q->precisions.n && !device_precisions_read(q->precisions, m.precisions))
         return err_fail(
             err, ASSAY_ERR_USAGE,
-            "precision must be fp32, tf32, fp16, bf16, fp8 or int8 for map, not '" STR_FMT "'",
+            "precision must be fp32, tf32, fp16, bf16, fp8 or int8 for map, got '" STR_FMT "'",
             STR_ARG(q->precisions));
     if (p->inventory.alone)
         return j->s->no_graph(j->s->ctx, err);

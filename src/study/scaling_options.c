@@ -177,7 +177,7 @@ assay_status scaling_add_question(scaling_options *o, arena *a, str value, assay
             err, ASSAY_ERR_USAGE,
             "solve must be [NAME:]WHAT<=LIMIT or >=, where WHAT is macs, flops, traffic, "
             "parameters, "
-            "activations, memory or training, for example batch:memory<=24GB or macs<=100G, not "
+            "activations, memory or training, for example batch:memory<=24GB or macs<=100G, got "
             "'" STR_FMT "'",
             STR_ARG(value));
     if (o->questions.n == SCALING_QUESTIONS)

@@ -141,7 +141,7 @@ static void put_key(sbuf *b, cursor *c, int32_t key)
     }
     int32_t n = word(c);
     if (key <= -23400 || n < 0 || (uint64_t)n > cursor_left(c) / 4)
-        cursor_fail(c, "a parameter is no number and no list of them");
+        cursor_fail(c, "a parameter is neither a number nor a list of numbers");
     sbuf_printf(b, "%d", (int)n);
     for (int32_t i = 0; i < n && !c->failed && b->n < NC_MAX_TEXT; i++) {
         sbuf_putc(b, ',');

@@ -284,8 +284,8 @@ assay_status tf_read_graph(tf_reader *r, cursor def)
     while (wire_next(&def, &f)) { /* 3 an older version, 5 places in source files */
         if (f.number > 5 || (f.number == 3) != (f.type == WIRE_VARINT))
             return err_fail(r->f.err, ASSAY_ERR_UNSUPPORTED,
-                            "unsupported format: another protobuf message than a TensorFlow graph "
-                            "(field %u)",
+                            "unsupported format: protobuf message that is not a TensorFlow graph "
+                            "(field %u). Name a frozen graph or a SavedModel.",
                             (unsigned)f.number);
         if (f.number == 1 && f.type == WIRE_LEN)
             TRY(read_node(r, &r->main, f.body));

@@ -329,8 +329,8 @@ static assay_status check_message(tf_reader *r)
     if (is_graph(head, head + n, true) || is_saved_model(head, head + n))
         return ASSAY_OK;
     return err_fail(r->f.err, ASSAY_ERR_UNSUPPORTED,
-                    "unsupported format: neither a graph nor a SavedModel of TensorFlow, but "
-                    "another file of that suffix. Name the file of a model.");
+                    "unsupported format: a .pb file that is neither a TensorFlow graph nor a "
+                    "SavedModel. Name a frozen graph or the folder of a SavedModel.");
 }
 
 static assay_status read_file(tf_reader *r, const char *path)

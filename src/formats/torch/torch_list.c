@@ -220,7 +220,7 @@ static assay_status walk(torch_walker *w, pickle_value *v)
     if (v->seen)
         return ASSAY_OK;
     if (w->depth == DEPTH_MAX)
-        return torch_fail_tensor(w, "lies deeper than 256 levels");
+        return torch_fail_tensor(w, "is nested more than 256 levels deep");
     v->seen = call == CALL_OTHER && v->kind >= PICKLE_TUPLE && v->kind != PICKLE_GLOBAL;
     w->depth++;
     assay_status s = walk_value(w, v, call);
