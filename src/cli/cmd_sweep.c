@@ -398,7 +398,7 @@ static int check_options(const cli_args *a, const sweep_verb *v)
         known = known || strcmp(a->sweep.on, places[i]) == 0;
     if (!known)
         return cli_complain_text(
-            ASSAY_ERR_USAGE, "--on must be local, slurm or kubernetes, got '%.60s'.", a->sweep.on);
+            ASSAY_ERR_USAGE, "--on must be local, slurm or kubernetes, got '%.60s'", a->sweep.on);
     snprintf(why, sizeof why, "sweep %s does not accept it", v->name);
     return cli_allow_options(a, v->options, why);
 }

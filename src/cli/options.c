@@ -101,7 +101,7 @@ static assay_status store_count(const own_option *row, long *to, const char *val
     long v = strtol(value, &end, 10);
     if (*value < '0' || *value > '9' || *end || (double)v < row->info.min ||
         (double)v > row->info.max)
-        return cli_refuse(err, "--%s must be a whole number from %.0f to %.0f, got '%.100s'.",
+        return cli_refuse(err, "--%s must be a whole number from %.0f to %.0f, got '%.100s'",
                           row->info.name, row->info.min, row->info.max, value);
     *to = v;
     return ASSAY_OK;
@@ -120,8 +120,8 @@ static assay_status store_choice(const own_option *row, int *to, const char *val
         }
         word = word[n] ? word + n + 1 : NULL;
     }
-    return cli_refuse(err, "--%s must be one of %s, got '%.100s'", row->info.name,
-                      row->info.values, value);
+    return cli_refuse(err, "--%s must be one of %s, got '%.100s'", row->info.name, row->info.values,
+                      value);
 }
 
 static assay_status store_word(const own_option *row, cli_words *to, const char *value,
