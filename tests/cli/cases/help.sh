@@ -7,7 +7,7 @@ done
 "$ASSAY" -h > a && "$ASSAY" help > b && cmp a b
 # Notes on one command are in its help alone.
 for command in graph scale load; do
-    "$ASSAY" help $command | grep -cE 'scale: also|load: its' || true
+    COLUMNS=200 "$ASSAY" help $command | grep -cE 'scale: also|load: its' || true
 done
 # No line of any command's help is wider than the screen.
 "$ASSAY" help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\{1,\}\)  .*/\1/p' | while read -r command; do
