@@ -321,8 +321,8 @@ static assay_status check_format(const cli_args *a, assay_error *err)
     const char *name = a->output.format, *formats = a->command->formats;
     if (!name || !formats || cli_has_word(formats, '|', name, strlen(name)))
         return ASSAY_OK;
-    return cli_refuse(err, "%s has no format '%.60s'. Use one of %s.", a->command->name,
-                      name, formats);
+    return cli_refuse(err, "%s has no format '%.60s'. Use one of %s.", a->command->name, name,
+                      formats);
 }
 
 /* ---- the whole ---- */
