@@ -49,6 +49,12 @@ void step_into(exporting *x, const char *part, const char *op, ir_id in, const i
                                                 "/batch_first");
 }
 
+ir_id step_two(exporting *x, const char *part, const char *op, ir_id a, ir_id b)
+{
+    ir_id in[] = {a, b};
+    return step(x, part, op, in, 2, NULL);
+}
+
 ir_id step_ints(exporting *x, const char *part, const int64_t *list, uint32_t n)
 {
     ir_t shape = {.dtype = IR_INT64, .rank = 1, .d = {n}};

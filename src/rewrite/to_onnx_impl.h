@@ -20,6 +20,8 @@ typedef struct exporting {
 /* A node of one output, "<node>/<part>": its value. attrs may be NULL. */
 ir_id step(exporting *x, const char *part, const char *op, const ir_id *in, uint32_t n_in,
            const ir_attr_spec *attrs);
+/* The same of two inputs, without attributes. */
+ir_id step_two(exporting *x, const char *part, const char *op, ir_id a, ir_id b);
 /* int64 [n]. */
 ir_id step_ints(exporting *x, const char *part, const int64_t *list, uint32_t n);
 ir_id step_transpose(exporting *x, const char *part, ir_id in, const int64_t *perm, int n);
@@ -45,7 +47,7 @@ ir_id zero_of(exporting *x, const ir_value *v, ir_dtype t);
 void store_quantised(exporting *x, ir_id from, ir_id out);
 /* The value as real numbers: itself, unless it is quantised. */
 ir_id real_of(exporting *x, ir_id value);
-/* The same of a bias [n], which has 32 or 64 bits. */
+/* The same of a bias [n], which has 32 or 64 bits; IR_NONE: there is none. */
 ir_id real_bias(exporting *x, ir_id value);
 /* The last node of the rewritten one: it has its name and makes its first output, quantised where that is. */
 assay_status finish(exporting *x, const char *op, const ir_id *in, uint32_t n_in,
@@ -71,8 +73,6 @@ bool is_integer_product(exporting *x, const ir_node *n);
 /* The result of QLinearConv on stored numbers with channels first. */
 ir_id step_integer_conv(exporting *x, const ir_node *n, ir_id data, ir_id kernel,
                         const ir_attr_spec *attrs);
-/* rows [..., K] times kernel [K, N] on stored numbers. */
-assay_status export_integer_linear(exporting *x, const ir_node *n, ir_id rows, ir_id kernel);
 /* Writes a node that computes element by element on stored numbers; false: it is not one. */
 bool export_integer(exporting *x, const ir_node *n, assay_status *status);
 /* floor(v + 1/2). */
@@ -89,14 +89,22 @@ bool has_one_scale(const exporting *x, ir_id value);
 /* A scalar; a stored number of 8 bits. */
 ir_id step_scalar(exporting *x, const char *part, ir_dtype t, const void *bytes);
 ir_id step_stored(exporting *x, const char *part, ir_dtype t, int64_t v);
+ir_id step_float(exporting *x, const char *part, float v);
 /* The last node: real numbers in steps of the output, counted from its zero point, become its stored numbers. */
 assay_status finish_steps(exporting *x, ir_id steps);
+
+/* The real data of a product: those whose weights have 8 bits are rounded as the kernels of LiteRT do it, over the axes
+ * from..rank-1 (to_onnx_dynamic.c); others are unchanged. */
+ir_id step_dynamic(exporting *x, const ir_node *n, ir_id data, int from, int rank);
+
+bool is_dynamic_product(exporting *x, const ir_node *n);
 
 /* LSTM, GRU and RNN with the batch first. */
 bool is_batch_first_rnn(const ir_node *n);
 assay_status export_batch_first_rnn(exporting *x, ir_node n);
 /* A node of "assay.nhwc". */
 assay_status export_nhwc(exporting *x, const ir_node *n);
+assay_status export_linear(exporting *x, const ir_node *n);   /* to_onnx_linear.c */
 assay_status export_openvino(exporting *x, const ir_node *n); /* to_onnx_openvino.c */
 
 #endif

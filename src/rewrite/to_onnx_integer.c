@@ -92,22 +92,6 @@ ir_id step_integer_conv(exporting *x, const ir_node *n, ir_id data, ir_id kernel
     return step(x, "Conv", "QLinearConv", in, in[8] == IR_NONE ? 8 : 9, attrs);
 }
 
-/* sx * sw / sy, one or one for each column, in the order of XNNPACK. */
-static ir_id product_scale(exporting *x, const ir_node *n)
-{
-    const ir_value a = *ir_value_at(x->k.m, n->inputs[0]), w = *ir_value_at(x->k.m, n->inputs[1]),
-                   y = *ir_value_at(x->k.m, n->outputs[0]);
-    const float *sa = read_scales(x, &a), *sw = read_scales(x, &w), *sy = read_scales(x, &y);
-    uint64_t count = w.quant->scale->n_elems;
-    float *list = ARENA_ARRAY(x->k.scratch, float, (size_t)count + 1);
-    if (!sa || !sw || !sy || !list)
-        return IR_NONE;
-    for (uint64_t i = 0; i < count; i++)
-        list[i] = *sa * sw[i] / *sy;
-    ir_t shape = {.dtype = IR_FLOAT32, .rank = count > 1, .d = {(int64_t)count}};
-    return kit_bytes(&x->k, x->graph, ir_node_at(x->k.m, x->node)->name, "/step", &shape, list);
-}
-
 assay_status finish_steps(exporting *x, ir_id steps)
 {
     static const float one = 1;
@@ -116,23 +100,4 @@ assay_status finish_steps(exporting *x, ir_id steps)
     ir_id unit = step_scalar(x, "unit", IR_FLOAT32, &one);
     ir_id in[] = {steps, unit, zero_of(x, &y, stored_type(x, out))};
     return finish_stored(x, "QuantizeLinear", in, 3, NULL);
-}
-
-assay_status export_integer_linear(exporting *x, const ir_node *n, ir_id rows, ir_id kernel)
-{
-    const ir_value a = *ir_value_at(x->k.m, n->inputs[0]), w = *ir_value_at(x->k.m, n->inputs[1]);
-    ir_dtype wt = stored_type(x, n->inputs[1]);
-    int64_t zero;
-    if (!read_zero(x, &w, &zero))
-        return no_form(x, "its weights have several zero points");
-    ir_id a_zero = zero_of(x, &a, stored_type(x, n->inputs[0]));
-    ir_id in[] = {rows, kernel, a_zero, step_stored(x, "kernel_zero", wt, zero)};
-    ir_id sum = step(x, "MatMul", "MatMulInteger", in, 4, NULL);
-    if (kit_in(n, 2) != IR_NONE) {
-        ir_id both[] = {sum, n->inputs[2]};
-        sum = step(x, "biased", "Add", both, 2, NULL);
-    }
-    ir_id real = step_cast(x, "sum", sum, IR_FLOAT32);
-    ir_id scaled[] = {real, product_scale(x, n)};
-    return finish_steps(x, step(x, "scaled", "Mul", scaled, 2, NULL));
 }

@@ -32,7 +32,7 @@ static bool read_grid(exporting *x, ir_id id, grid *g)
     return true;
 }
 
-static ir_id step_float(exporting *x, const char *part, float v)
+ir_id step_float(exporting *x, const char *part, float v)
 {
     return step_scalar(x, part, IR_FLOAT32, &v);
 }
@@ -40,12 +40,6 @@ static ir_id step_float(exporting *x, const char *part, float v)
 static ir_id step_double(exporting *x, const char *part, double v)
 {
     return step_scalar(x, part, IR_FLOAT64, &v);
-}
-
-static ir_id step_two(exporting *x, const char *part, const char *op, ir_id a, ir_id b)
-{
-    ir_id in[] = {a, b};
-    return step(x, part, op, in, 2, NULL);
 }
 
 /* x - zx as a real number. */

@@ -186,12 +186,6 @@ static assay_status take_kernel(exporting *x, const ir_node *n, const letters *l
     return ASSAY_OK;
 }
 
-static ir_id bias_of(exporting *x, const ir_node *n)
-{
-    ir_id b = kit_in(n, 2);
-    return b == IR_NONE ? b : real_bias(x, b);
-}
-
 /* [out, in of a group, spatial...]. */
 static ir_id conv_kernel(exporting *x, ir_id kernel, const letters *l, const window *w,
                          const int64_t *dims)
@@ -203,6 +197,16 @@ static ir_id conv_kernel(exporting *x, ir_id kernel, const letters *l, const win
     ir_id in[] = {turned_kernel(x, kernel, l, l->in, l->times),
                   step_ints(x, "kernel_shape", shape, (uint32_t)w->rank)};
     return step(x, "kernel_flat", "Reshape", in, 2, NULL);
+}
+
+/* A kernel of one pixel with stride 1 rounds each pixel, like a linear layer. */
+static ir_id product_data(exporting *x, const ir_node *n, const window *w, bool transposed)
+{
+    bool pixel = !transposed;
+    for (int d = 0; d < w->n; d++)
+        pixel = pixel && w->kernel[d] == 1 && w->stride[d] == 1;
+    ir_id data = real_of(x, n->inputs[0]);
+    return stored_first(x, step_dynamic(x, n, data, pixel ? w->rank - 1 : 1, w->rank), w->rank);
 }
 
 static assay_status export_conv(exporting *x, const ir_node *n)
@@ -223,8 +227,8 @@ static assay_status export_conv(exporting *x, const ir_node *n)
         ir_id kernel = conv_kernel(x, n->inputs[1], &l, &w, k);
         return stored_last(x, step_integer_conv(x, n, data, kernel, attrs), w.rank);
     }
-    ir_id data = channels_first(x, n->inputs[0], w.rank);
-    ir_id in[] = {data, conv_kernel(x, real_of(x, n->inputs[1]), &l, &w, k), bias_of(x, n)};
+    ir_id in[] = {product_data(x, n, &w, false),
+                  conv_kernel(x, real_of(x, n->inputs[1]), &l, &w, k), real_bias(x, kit_in(n, 2))};
     ir_id y = step(x, "Conv", "Conv", in, in[2] == IR_NONE ? 2 : 3, attrs);
     return channels_last(x, y, w.rank);
 }
@@ -239,8 +243,9 @@ static assay_status export_transposed(exporting *x, const ir_node *n)
     if (l.in < 0 || l.out < 0)
         return no_form(x, "its kernel is depthwise");
     pad_transposed(n, &w);
-    ir_id in[] = {channels_first(x, n->inputs[0], w.rank),
-                  turned_kernel(x, real_of(x, n->inputs[1]), &l, l.in, l.out), bias_of(x, n)};
+    ir_id in[] = {product_data(x, n, &w, true),
+                  turned_kernel(x, real_of(x, n->inputs[1]), &l, l.in, l.out),
+                  real_bias(x, kit_in(n, 2))};
     const ir_attr_spec attrs[] = {IR_SPEC_INTS("strides", w.n, w.stride),
                                   IR_SPEC_INTS("dilations", w.n, w.dilation),
                                   IR_SPEC_INTS("pads", 2 * w.n, w.pads),
@@ -279,38 +284,6 @@ static assay_status export_pool(exporting *x, const ir_node *n)
         count *= w.kernel[d] > 0 && w.kernel[d] < 4096 ? w.kernel[d] : 4096;
     ir_id mean = step_away_from_zero(x, step(x, op, op, &real, 1, attrs), count);
     return stored_last(x, step_cast(x, "stored", mean, t), w.rank);
-}
-
-/* ---- fully connected ---- */
-
-static assay_status export_linear(exporting *x, const ir_node *n)
-{
-    int rank, w_rank;
-    const int64_t *in_dims = known_dims(x, n->inputs[0], &rank);
-    const int64_t *w = known_dims(x, n->inputs[1], &w_rank);
-    static const int64_t turn[] = {1, 0};
-    if (!in_dims || !w || w_rank != 2)
-        return no_form(x, "its sizes are not known");
-    bool integers = is_integer_product(x, n), keep = ir_attr_int(n, "keep_num_dims", 0) && rank > 2;
-    ir_id a = integers ? n->inputs[0] : real_of(x, n->inputs[0]);
-    if (!keep && (rank != 2 || in_dims[1] != w[1])) {
-        const int64_t shape[] = {-1, w[1]};
-        ir_id in[] = {a, step_ints(x, "rows_shape", shape, 2)};
-        a = step(x, "rows", "Reshape", in, 2, NULL);
-    }
-    if (integers)
-        return export_integer_linear(x, n, a, step_transpose(x, "kernel", n->inputs[1], turn, 2));
-    ir_id b = real_of(x, n->inputs[1]), bias = bias_of(x, n);
-    if (!keep) {
-        ir_id in[] = {a, b, bias};
-        const ir_attr_spec attrs[] = {IR_SPEC_INT("transB", 1), STEP_END};
-        return finish(x, "Gemm", in, bias == IR_NONE ? 2 : 3, attrs);
-    }
-    ir_id in[] = {a, step_transpose(x, "kernel", b, turn, 2)};
-    if (bias == IR_NONE)
-        return finish(x, "MatMul", in, 2, NULL);
-    ir_id sum[] = {step(x, "MatMul", "MatMul", in, 2, NULL), bias};
-    return finish(x, "Add", sum, 2, NULL);
 }
 
 /* ---- sizes ---- */

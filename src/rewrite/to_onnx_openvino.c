@@ -5,12 +5,6 @@
  *   FakeQuantize          x within its range, rounded to one of the levels, in the range of the output */
 #include "rewrite/to_onnx_impl.h"
 
-static ir_id step_two(exporting *x, const char *part, const char *op, ir_id a, ir_id b)
-{
-    ir_id in[] = {a, b};
-    return step(x, part, op, in, 2, NULL);
-}
-
 static ir_id step_number(exporting *x, const char *part, double v)
 {
     float f = (float)v;

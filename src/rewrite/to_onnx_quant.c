@@ -102,6 +102,8 @@ static void add_last(exporting *x, const char *op, const ir_id *in, uint32_t n_i
 
 ir_id real_bias(exporting *x, ir_id id)
 {
+    if (id == IR_NONE)
+        return id;
     ir_value v = *ir_value_at(x->k.m, id);
     bool wide = v.quant && v.constant && ir_is_integer(v.constant->dtype);
     return wide ? dequantise_wide(x, id, scale_of(x, &v)) : real_of(x, id);

@@ -3,9 +3,9 @@
 
     check_outputs.py ASSAY [NAME...]
 
-A case is a file, its inputs and the outputs that it must have. Those of integer.tflite were
-computed by LiteRT (@litertjs/core 2.5.3, XNNPACK) and must be equal, step for step; the others are
-numpy's. Those of foreign_cases.py have many outputs, by name.
+A case is a file, its inputs and the outputs that it must have. Those of integer.tflite and
+dynamic.tflite were computed by LiteRT (@litertjs/core 2.5.3, XNNPACK); the integers must be equal,
+step for step. The others are numpy's. Those of foreign_cases.py have many outputs, by name.
 Without an engine, or without numpy, the check is skipped (exit 77).
 """
 
@@ -58,6 +58,44 @@ def integer_tflite(folder: str) -> Tuple[str, Arrays, List[Any]]:
     with open(os.path.join(DATA, "tflite", "integer_litert.json"), encoding="utf-8") as f:
         moved, dense = json.load(f)
     return path, {"input": x}, [np.array(dense).reshape(1, 6), np.array(moved).reshape(1, 4, 4, 4)]
+
+
+def write_dynamic(path: str) -> None:
+    """Real data and int8 weights: what is rounded together differs by operator."""
+    t, m = make_tflite, make_tflite.Model()
+    g = m.subgraph("main")
+
+    def weights(name: str, shape: List[int], count: int, axis: int) -> int:
+        scales = ([0.002 + 0.001 * i for i in range(count)], [0] * count, axis)
+        return g.tensor(name, shape, t.INT8, t.signed(int(np.prod(shape)), len(name)), scales)
+
+    x, c = g.tensor("x", [2, 6, 6, 4]), g.tensor("c", [2, 3, 3, 4])
+    d, p = g.tensor("d", [2, 3, 3, 4]), g.tensor("p", [2, 3, 3, 8])
+    up, rows = g.tensor("up", [2, 6, 6, 3]), g.tensor("rows", [2, 6, 6, 5])
+    dense = g.tensor("dense", [2, 6])
+    size = g.tensor("size", [4], t.INT32, t.ints(2, 6, 6, 3))
+    bias, wide = g.tensor("bias", [4], data=t.floats(4)), g.tensor("wide", [8], data=t.floats(8))
+    g.inputs, g.outputs = [x], [dense, rows]
+    g.op(3, [x, weights("conv", [4, 3, 3, 4], 4, 0), bias], [c], t.conv_options(2, activation=1))
+    one = {1: t.Int(4, 1), 2: t.Int(4, 1), 3: t.Int(4, 1)}
+    g.op(4, [c, weights("depth", [1, 3, 3, 4], 4, 3), bias], [d], one)
+    g.op(3, [d, weights("pixels", [8, 1, 1, 4], 1, 0), wide], [p], t.conv_options(1))
+    stride = {0: t.Int(1, 0), 1: t.Int(4, 2), 2: t.Int(4, 2)}
+    g.op(67, [size, weights("transposed", [3, 3, 3, 8], 3, 0), p], [up], stride)
+    keep = {0: t.Int(1, 0), 2: t.Int(1, 1)}
+    g.op(9, [up, weights("rows_kernel", [5, 3], 5, 0), -1], [rows], keep)
+    g.op(9, [rows, weights("dense_kernel", [6, 180], 1, 0), -1], [dense], {0: t.Int(1, 0)})
+    m.write(path)
+
+
+def dynamic_tflite(folder: str) -> Tuple[str, Arrays, List[Any]]:
+    path = os.path.join(folder, "dynamic.tflite")
+    write_dynamic(path)
+    counted = np.arange(2 * 6 * 6 * 4)
+    x = (((counted * 73 + 19) % 256 - 90) / 64).astype(np.float32).reshape(2, 6, 6, 4)
+    with open(os.path.join(DATA, "tflite", "dynamic_litert.json"), encoding="utf-8") as f:
+        dense, rows = json.load(f)
+    return path, {"x": x}, [np.array(dense).reshape(2, 6), np.array(rows).reshape(2, 6, 6, 5)]
 
 
 def floor_tflite(folder: str) -> Tuple[str, Arrays, List[Any]]:
@@ -158,6 +196,7 @@ def openvino_parts(folder: str) -> Tuple[str, Arrays, Arrays]:
 
 CASES: Dict[str, Callable[[str], Tuple[str, Arrays, Any]]] = {
     "tflite integers": integer_tflite,
+    "tflite dynamic range": dynamic_tflite,
     "tflite floor division": floor_tflite,
     "stablehlo reduce": stablehlo_reduce,
     "core ml network": coreml_net,
