@@ -18,8 +18,9 @@
  *     }
  *
  * A model is opened from a file, from bytes or by a built-in name, and may be analysed several times. Every analysis
- * produces a result. The values of a result are read by path (assay_result_get). assay_result_write() formats it as
- * text; assay_result_read() reads the format "json" again. The other headers include this one:
+ * produces a result. Read the values of a result by path with assay_result_get(). Write it as text with
+ * assay_result_write(). assay_result_read() reads results that were written as "json". The other headers include this
+ * one:
  *
  *     <assay/measure.h>   run a model on an engine; watch a process
  *     <assay/study.h>     map to devices, fusion, scaling, pipelines, comparison, checks, capacity, validation
@@ -27,7 +28,7 @@
  *     <assay/history.h>   results over time, in a database
  *     <assay/sweep.h>     many measurements, on this machine or on a cluster
  *     <assay/sandbox.h>   untrusted models, analysed in a confined process
- *     <assay/mcp.h>       read-only questions for coding assistants
+ *     <assay/mcp.h>       read-only tools for coding assistants (Model Context Protocol)
  *
  * Ownership. Objects are opaque. The caller owns an object that a function returns in an out-parameter and frees it
  * with the function that the type's comment names. Freeing NULL has no effect. Text returned through `char **text` is
@@ -135,8 +136,9 @@ typedef struct assay_model assay_model;
  * ASSAY_ERR_UNSUPPORTED: the content of the file is invalid or not supported; err->offset is the position. */
 ASSAY_API assay_status assay_model_open(const char *model, assay_model **out, assay_error *err);
 
-/* The same for an ONNX model in memory. Borrows `bytes` until the model is freed. `name` is its name in
- * results. `folder` is the directory of its external data; NULL: external data is refused. */
+/* The same for the content of one file in memory. Borrows `bytes` until the model is freed. `name` is its name in
+ * results; NULL: "model". `folder` is the directory of the external data of an ONNX model; NULL: external data is
+ * refused. Files next to the model, such as the weights of OpenVINO or NCNN, are not read. */
 ASSAY_API assay_status assay_model_from_bytes(const void *bytes, size_t n, const char *name,
                                               const char *folder, assay_model **out,
                                               assay_error *err);
@@ -185,8 +187,9 @@ ASSAY_API void assay_options_free(assay_options *options);
  * suggests the nearest one), or invalid value. */
 ASSAY_API assay_status assay_options_set(assay_options *options, const char *name,
                                          const char *value, assay_error *err);
-/* The last value that was set, as text ("true" for a flag), or all values of a repeatable option that takes plain words
- * (price, at, sweep), with newlines between; NULL: the option was not set. */
+/* The last value that was set, as text ("true" for a flag); NULL: the option was not set. For a repeatable option that
+ * takes plain words ("price", "at", "sweep"), all values, separated by newlines. Valid until the option is set again or
+ * the options are freed. */
 ASSAY_API const char *assay_options_get(const assay_options *options, const char *name);
 
 /* An input tensor of the caller. Analyses use its shape; measurements use its data instead of random data. `data` is
@@ -232,8 +235,8 @@ typedef struct assay_hooks {
      * item of `configurations` of a profile: "batch", "mean_ms", "latency.p95", "error". It is valid during the
      * callback. */
     void (*measured)(void *ctx, const struct assay_result *configuration);
-    /* Polled as often as `cancelled` is called: a value other than 0 ends the call. For callers whose callbacks are
-     * too slow to be called while a run is timed. */
+    /* Polled as often as `cancelled` is called. A value other than 0 ends the call. For callers whose callbacks are
+     * too slow to run while a run is timed. */
     const volatile int *stop;
 } assay_hooks;
 
@@ -274,13 +277,14 @@ ASSAY_API bool assay_option_at(size_t index, assay_option_info *out);
  *     "scaling"      assay_scale()
  *     "comparison"   assay_compare()
  *     "check"        assay_check()
- *     "capacity"     assay_capacity()
+ *     "capacity"     assay_capacity(), assay_capacity_models()
  *     "validation"   assay_validate()
  *     "load"         assay_load()
  *     "machine"      assay_machine_measure(), assay_machine_open()
  *     "records", "models", "trend"                   assay_store_list(), _models(), _trend()
  *     "changes", "drift", "cheapest"                 assay_store_changes(), _drift(), _cheapest()
  *     "sweep", "sweep_status", "sweep_report"        assay_sweep_plan(), _status(), _report()
+ *     "configuration"                                the hook `measured`
  *
  * Freed by assay_result_free(). */
 typedef struct assay_result assay_result;
@@ -294,9 +298,10 @@ ASSAY_API void assay_result_free(assay_result *result);
 /* The kind, as listed above. Never NULL. */
 ASSAY_API const char *assay_result_kind(const assay_result *result);
 
-/* Reads a file in the format "json". `kind` is the required kind, or several as "profile|load"; NULL: any. Keys that this version does not know are
- * kept and written again. ASSAY_ERR_MALFORMED: not a result, or of another kind; err->node and err->offset are the
- * key and the position. ASSAY_ERR_UNSUPPORTED: written by a later major version. */
+/* Reads a result from a file in the format "json". `kind` is the required kind, or several ("profile|load"); NULL: any.
+ * Keys that this version does not know are kept and written again. ASSAY_ERR_MALFORMED: not a result, or of another
+ * kind; err->node and err->offset are the key and the position. ASSAY_ERR_UNSUPPORTED: written by a later major
+ * version. */
 ASSAY_API assay_status assay_result_read(const char *path, const char *kind, assay_result **out,
                                          assay_error *err);
 /* The same for text in memory, which is copied. `name` is its name in error messages. */
@@ -368,15 +373,14 @@ ASSAY_API const char *assay_result_text(const assay_result *result, const char *
 /* Writes a result as text. Every kind has "console", "json", "csv", "md", "html", "summary-html" (a fragment
  * without script) and "view" (what a page shows, as JSON: banners, groups of values, tables; every text is ready to
  * print). A profile also has "trace", "netron" and "modelexplorer", a check "junit" and "github", pipelines
- * "generation-config". Options that affect it: "top", "depth", "verbose", "columns", "color", "ascii", "rows" (of CSV), "no-graphs", "no-details".
- * `text` ends with a NUL that `n` does not count; free it with assay_free(), and write it to a file with
- * assay_output_open() or by other means.
+ * "generation-config". Options that affect it: "top", "depth", "verbose", "columns", "color", "ascii", "rows" (of CSV),
+ * "no-graphs", "no-details". `text` ends with a NUL that `n` does not count. Free it with assay_free().
  * ASSAY_ERR_USAGE: the kind has no such format. ASSAY_ERR_UNSUPPORTED: HTML, and the library was built without it. */
 ASSAY_API assay_status assay_result_write(const assay_result *result, const char *format,
                                           const assay_options *options, char **text, size_t *n,
                                           assay_error *err);
-/* Writes 1 to 64 results of any kinds as one text: "html", "md", "console" or "summary-html". A single result can be
- * written in all its formats. */
+/* Writes 1 to 64 results of any kind as one text: "html", "md", "console" or "summary-html". A single result can be
+ * written in any of its formats. Free the text with assay_free(). */
 ASSAY_API assay_status assay_results_write(const assay_result *const *results, size_t n_results,
                                            const char *format, const assay_options *options,
                                            char **text, size_t *n, assay_error *err);
@@ -385,7 +389,7 @@ ASSAY_API assay_status assay_results_write(const assay_result *const *results, s
 ASSAY_API assay_status assay_dashboard(char **text, size_t *n, assay_error *err);
 /* Licences of the software in the HTML page; "": the library was built without the page. */
 ASSAY_API const char *assay_page_licenses(void);
-/* The list of software components in the library and its programs (SBOM), as CycloneDX JSON. */
+/* The software bill of materials (SBOM) of the library and its programs, as CycloneDX JSON. */
 ASSAY_API const char *assay_sbom(void);
 
 /* The format for the suffix of a file name: "json" for "x.json"; NULL: none. */
@@ -407,10 +411,10 @@ typedef struct assay_export_info {
     uint64_t tensors, random_tensors; /* weights and tables, and how many of them are random */
 } assay_export_info;
 
-/* Writes a model as an ONNX file, completely or not at all. Weights are copied from the model's file. Weights that it
- * does not contain, and all weights of a built-in architecture, are random; they depend only on "seed" and their
- * names. Options: "opset" (default: 17 for a built-in model, that of the file otherwise; another one changes `model`
- * and must suit its operators), "seed", "precision", "external-data", "holes", "set", "input-shape", "batch". `out` may
+/* Writes a model as an ONNX file, completely or not at all. Weights are copied from the model's file. Weights that the
+ * file does not contain, and all weights of a built-in architecture, are random; they depend only on "seed" and their
+ * names. Options: "opset" (default: 17 for a built-in model, else that of the file; another opset changes `model` and
+ * must support its operators), "seed", "precision", "external-data", "holes", "set", "input-shape", "batch". `out` may
  * be NULL. */
 ASSAY_API assay_status assay_export(assay_model *model, const char *path,
                                     const assay_options *options, assay_export_info *out,
@@ -418,8 +422,8 @@ ASSAY_API assay_status assay_export(assay_model *model, const char *path,
 
 /* A file that is written completely or not at all. Freed by assay_output_commit() or assay_output_abandon(). */
 typedef struct assay_output assay_output;
-/* Opens an output. Call it before the work, because a path that cannot be written fails here. Creates missing parent
- * directories. An existing file is unchanged until the commit. */
+/* Opens an output. Call it before long work: a path that cannot be written fails here (ASSAY_ERR_SYSTEM). Creates
+ * missing parent directories. An existing file is unchanged until the commit. */
 ASSAY_API assay_status assay_output_open(const char *path, assay_output **out, assay_error *err);
 /* Writes `n` bytes to the disk. The file is unchanged until the commit. After a failure, abandon the output. */
 ASSAY_API assay_status assay_output_write(assay_output *output, const void *p, size_t n,
@@ -427,16 +431,17 @@ ASSAY_API assay_status assay_output_write(assay_output *output, const void *p, s
 /* Writes `n` more bytes (0: none) and replaces the file. Frees the output, also after a failure. */
 ASSAY_API assay_status assay_output_commit(assay_output *output, const void *p, size_t n,
                                            assay_error *err);
-/* Replaces `n` files, all of them or none: if one cannot be replaced, the others are as before. Frees the outputs, also
+/* Replaces `n` files, all of them or none: if one cannot be replaced, the others are restored. Frees the outputs, also
  * after a failure. */
 ASSAY_API assay_status assay_output_commit_all(assay_output *const *outputs, size_t n,
                                                assay_error *err);
-/* Frees the output without writing. */
+/* Frees the output and discards what was written to it. */
 ASSAY_API void assay_output_abandon(assay_output *output);
-/* Appends to a file, which other programs may append to at the same time. Creates a missing file. */
+/* Appends to a file. Other programs may append to it at the same time. Creates a missing file. */
 ASSAY_API assay_status assay_output_append(const char *path, const void *p, size_t n,
                                            assay_error *err);
-/* Reads a file of at most max_bytes. The text ends with a NUL; free it with assay_free(). */
+/* Reads a file of at most max_bytes (and less than 4 GiB). The text ends with a NUL that `n` does not count; free it
+ * with assay_free(). ASSAY_ERR_SYSTEM: the file cannot be read. ASSAY_ERR_MALFORMED: it is larger. */
 ASSAY_API assay_status assay_file_read(const char *path, size_t max_bytes, char **text, size_t *n,
                                        assay_error *err);
 
@@ -475,9 +480,9 @@ ASSAY_API bool assay_doctor(size_t index, assay_doctor_check *out);
 typedef struct assay_limit_info {
     size_t size;
     const char *name, *unit; /* "model-memory", "bytes" */
-    uint64_t value;          /* what holds now */
+    uint64_t value;          /* the value in effect */
     const char *about;
-    uint64_t most; /* to which it can be raised; 0: it is fixed */
+    uint64_t most; /* largest value that it can be set to; 0: it is fixed */
 } assay_limit_info;
 /* The index-th limit, from 0; false past the end. */
 ASSAY_API bool assay_limit_at(size_t index, assay_limit_info *out);

@@ -37,7 +37,7 @@ typedef struct assay_device_info {
     const char *aliases;            /* separated by spaces */
     const char *name;               /* "NVIDIA RTX 3090 24GB" */
     const char *kind;               /* "gpu", "cpu", "tpu", ... */
-    const char *certainty, *source; /* certainty and source of the numbers */
+    const char *certainty, *source; /* of the numbers; docs/hardware.md lists the certainties */
     /* Dense operations per second by precision; assay_device_precision() returns the names. */
     double peak[ASSAY_DEVICE_PRECISIONS];
     double memory_bytes; /* on the device */
@@ -47,7 +47,7 @@ typedef struct assay_device_info {
     double
         fp16_acc16; /* fp16 with fp16 accumulation; peak[] is with fp32 accumulation, int8 with int32 */
     double price_usd;                      /* list price of an hour on demand at one provider */
-    const char *price_date, *price_source; /* "2026-08-22", and of what; "": there is no price */
+    const char *price_date, *price_source; /* "2026-08-22", and the provider; "": no price */
 } assay_device_info;
 
 /* Selects devices like the option "hardware": "rtx3090,a100-80", "all", "this", or a file such as "mine.json"; NULL is
@@ -63,9 +63,9 @@ ASSAY_API const char *assay_device_precision(size_t index);
 
 /* ---- this machine ---------------------------------------------------------------------------- */
 
-/* Measures this machine. Takes half a minute; five seconds with the option "quick"; a minute more with "calibrate",
- * which also runs models to measure the engine's kernels. Options: "threads" (0: all), "engine-lib". `hooks` may be
- * NULL; their progress counts milliseconds. The result has the kind "machine". It is not saved; see
+/* Measures this machine. Takes half a minute; five seconds with the option "quick"; one or two minutes more with
+ * "calibrate", which also runs models to measure the engine's kernels. Options: "threads" (0: all), "engine-lib".
+ * `hooks` may be NULL; their progress counts milliseconds. The result has the kind "machine". It is not saved; see
  * assay_machine_save(). ASSAY_ERR_INTERRUPTED: a hook ended the call; there is no result. */
 ASSAY_API assay_status assay_machine_measure(const assay_options *options, const assay_hooks *hooks,
                                              assay_result **out, assay_error *err);

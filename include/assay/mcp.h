@@ -1,6 +1,6 @@
-/* assay: the read-only questions as a server of the Model Context Protocol (docs/mcp.md), without its transport.
+/* assay: a server of the Model Context Protocol with read-only tools (docs/mcp.md), without the transport.
  *
- *     while (read_line(&line, &n)) {            // of at most the limit `mcp-message`
+ *     while (read_line(&line, &n)) {            // at most the limit `mcp-message`
  *         assay_mcp_answer(line, n, &reply, &n_reply, &err);
  *         if (reply)
  *             write_line(reply, n_reply);
@@ -18,11 +18,11 @@
 extern "C" {
 #endif
 
-/* The answer to a message of `n` bytes, one line of JSON without its line feed. NULL: the message needs none, because it
- * is a notification or a response. A malformed message is answered with an error of the protocol. A tool runs in a
- * child of this process (fork), which must have no other threads; the limits `mcp-message`, `mcp-result` and
- * `mcp-time` of assay_limit_at() apply. Nothing is written to files, and no model is run. Free the text with
- * assay_free(). ASSAY_ERR_SYSTEM: out of memory. */
+/* The answer to a message of `n` bytes: one line of JSON without a line feed. NULL: no answer is needed, because the
+ * message is a notification or a response. The answer to a malformed message is an error of the protocol. Tools run in
+ * a child process (fork), so the caller must have only one thread. The limits `mcp-message`, `mcp-result` and
+ * `mcp-time` of assay_limit_at() apply. No file is written and no model is run. Free the text with assay_free().
+ * ASSAY_ERR_SYSTEM: out of memory. */
 ASSAY_API assay_status assay_mcp_answer(const void *message, size_t n, char **reply,
                                         size_t *n_reply, assay_error *err);
 

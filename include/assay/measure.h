@@ -56,11 +56,12 @@ ASSAY_API assay_status assay_engine_find(const assay_options *options, assay_eng
 
 /* ---- live endpoints -------------------------------------------------------------------------- */
 
-/* Sends requests to an http:// or https:// URL and measures the answers. Options: "protocol", "concurrency" (closed loop),
- * "rate" and "arrivals" (open loop: latency counts from when a request was due), "trace", "curve", "slo", "duration",
- * "num-requests", "request-timeout", "body", "header-file", "served-model", "prompt-tokens", "generate", "server-pid", ...
- * The result has the kind "load": "latency.p99", "ttft.p50", "itl.mean" (milliseconds), "throughput.requests_per_second",
- * "errors.timeout", "curve.0.p99". Only the address of the URL is contacted. `hooks` may be NULL.
+/* Sends requests to an http:// or https:// URL and measures the answers. Options: "protocol", "concurrency" (closed
+ * loop), "rate" and "arrivals" (open loop: latency counts from the time when a request was due), "trace", "curve",
+ * "slo", "duration", "num-requests", "request-timeout", "body", "header-file", "served-model", "prompt-tokens",
+ * "generate", "server-pid", ... The result has the kind "load", with keys such as "latency.p99", "ttft.p50", "itl.mean"
+ * (milliseconds), "throughput.requests_per_second", "errors.timeout", "curve.0.p99". No other address is contacted.
+ * `hooks` may be NULL.
  * ASSAY_ERR_ENGINE: no request succeeded; ASSAY_ERR_THRESHOLD: the SLO was missed (without "curve");
  * ASSAY_ERR_INTERRUPTED: a hook ended the call. *out is set in these cases if requests were sent. */
 ASSAY_API assay_status assay_load(const char *url, const assay_options *options,
@@ -88,9 +89,10 @@ typedef struct assay_watch_hooks {
     const volatile int *stop;     /* polled as often; a value other than 0 ends the call */
 } assay_watch_hooks;
 
-/* Starts a program and watches it, or, if argv is NULL, watches the running process `pid`. `argv` ends with NULL; the
- * program is found along PATH, without a shell, and inherits the standard streams. The call ends when the process ends,
- * after the option "duration", or when a hook ends it; a program that was started and still runs then receives SIGTERM.
+/* Starts a program and watches it, or, if argv is NULL, watches the running process `pid`. `argv` ends with NULL. The
+ * program is searched in PATH and started without a shell; it inherits the standard streams. The call ends when the
+ * process ends, after the option "duration", or when a hook ends it. A program that this call started and that still
+ * runs then receives SIGTERM.
  * Option "interval": milliseconds between samples. The result is a profile without a model, with the section "watch".
  * ASSAY_ERR_INTERRUPTED: a hook ended the call; *out is set. ASSAY_ERR_SYSTEM: no such program or process. */
 ASSAY_API assay_status assay_watch(const char *const *argv, int64_t pid,

@@ -7,8 +7,9 @@
  *     printf("%s: %.2f ms\n", assay_result_text(result, "devices.0.name"),
  *            assay_result_number(result, "devices.0.latency_ms"));
  *
- * Every function produces a result, which is read and written like any other. Long ones call the hooks of
- * assay_options_hooks(). Functions that take profiles refuse results of other kinds: ASSAY_ERR_USAGE.
+ * Every function produces a result, which is read and written like any other. Long calls use the hooks of
+ * assay_options_hooks(). Functions that take profiles refuse results of other kinds: ASSAY_ERR_USAGE. assay_compare()
+ * and assay_check() also accept the kind "load".
  *
  * Compare two profiles of assay_analyze():
  *
@@ -61,7 +62,8 @@ ASSAY_API assay_status assay_scale(assay_model *model, const assay_options *opti
 ASSAY_API assay_status assay_pipeline(const char *model, const assay_options *options,
                                       assay_result **out, assay_error *err);
 /* Runs every component once, or the prefill and the first and last step of a language model, and adds the times to a
- * result of assay_pipeline(). Options as of assay_measure(). `hooks` may be NULL. */
+ * result of assay_pipeline(). Options as for assay_measure(). `hooks` may be NULL. ASSAY_ERR_USAGE: the result was read
+ * from a file, or is not a pipeline. */
 ASSAY_API assay_status assay_pipeline_measure(assay_result *pipeline, const assay_options *options,
                                               const assay_hooks *hooks, assay_error *err);
 /* 1 to 12 pipelines of one kind side by side (kind "pipelines"). The pipelines must stay valid until the result is
@@ -73,11 +75,11 @@ ASSAY_API bool assay_pipeline_at(size_t index, const char **name);
 
 /* ---- comparison ------------------------------------------------------------------------------ */
 
-/* 2 to 12 profiles side by side. Keys of the result: "models" (totals, with "ratios" to the first), "types" (operator
+/* Compares 2 to 12 profiles. Keys of the result: "models" (totals, with "ratios" to the first), "types" (operator
  * types), "layers" (of two profiles: the layers that differ), "measured" (of profiles with runs: each compared with the
- * first, "verdict" is "faster", "slower", "no difference" or "inconclusive"). Option "tolerance": the difference in per
- * cent that is accepted. Option "budget" ("flops:5G,memory:2GB"): ranks the models by limits in "budget.ranking", those
- * that fit first. The profiles must stay valid until the result is freed. */
+ * first; "verdict" is "faster", "slower", "no difference" or "inconclusive"). Option "tolerance": the accepted
+ * difference in per cent. Option "budget" ("flops:5G,memory:2GB") ranks the models by limits in "budget.ranking"; those
+ * that fit come first. The profiles must stay valid until the result is freed. */
 ASSAY_API assay_status assay_compare(const assay_result *const *profiles, size_t n,
                                      const assay_options *options, assay_result **out,
                                      assay_error *err);
@@ -107,10 +109,11 @@ ASSAY_API bool assay_metric_at(size_t index, assay_metric_info *out);
 ASSAY_API bool assay_result_metric(const assay_result *profile, const char *metric, double *out);
 
 /* Checks a profile against the limits of the option "threshold" ("latency:100ms", repeatable) and against a baseline,
- * which may be NULL. Counts must not exceed those of the baseline. Measured metrics are compared by a statistical test
- * of the runs of both, with the option "tolerance" (docs/ci.md). `baseline_name` is its name in reports. The result has
- * the kind "check"; its "verdict" is "pass", "improvement", "inconclusive", "regression" or "missed". *out is set with
- * ASSAY_OK, ASSAY_ERR_THRESHOLD (a limit was missed, or a regression) and ASSAY_ERR_INCONCLUSIVE. */
+ * which may be NULL. Counts must not be worse than those of the baseline. Measured metrics are compared by a
+ * statistical test of the runs of both, with the option "tolerance" (docs/ci.md). `baseline_name` is its name in
+ * reports. The result has the kind "check"; its "verdict" is "pass", "improvement", "inconclusive", "regression" or
+ * "missed". *out is set with ASSAY_OK, ASSAY_ERR_THRESHOLD (a limit was missed, or a regression was found) and
+ * ASSAY_ERR_INCONCLUSIVE. ASSAY_ERR_MALFORMED: the profile or the baseline has neither layers nor measurements. */
 ASSAY_API assay_status assay_check(const assay_result *profile, const assay_result *baseline,
                                    const char *baseline_name, const assay_options *options,
                                    assay_result **out, assay_error *err);
@@ -133,10 +136,10 @@ ASSAY_API assay_status assay_capacity(const assay_result *const *profiles, const
                                       size_t n, const assay_options *options, assay_result **out,
                                       assay_error *err);
 
-/* The same for 1 to 64 language models (names, directories or files, as of assay_pipeline()) on the devices of the option
- * "hardware", from predicted times: nothing is measured. Options: "target" and "headroom" as above, "slo"
- * ("ttft:500ms,itl:50ms"), "prompt-tokens", "generate", "precision", "cache-dtype", "set". One plan per model and
- * device. */
+/* The same for 1 to 64 language models (names, directories or files, as for assay_pipeline()) on the devices of the
+ * option "hardware" (required), from predicted times; nothing is measured. Options: "target" and "headroom" as above,
+ * "slo" ("ttft:500ms,itl:50ms"), "prompt-tokens", "generate", "precision", "cache-dtype", "set". The result has one
+ * plan per model and device. */
 ASSAY_API assay_status assay_capacity_models(const char *const *models, size_t n,
                                              const assay_options *options, assay_result **out,
                                              assay_error *err);
@@ -152,28 +155,31 @@ ASSAY_API assay_status assay_validate(const char *const *models, size_t n_models
 
 /* ---- choosing a model ------------------------------------------------------------------------- */
 
-/* A model of the catalogue on a device, with its published accuracy. Strings live as long as the choices. */
+/* A built-in model on a device, with its published accuracy. Texts are valid as long as the choices. */
 typedef struct assay_choice {
     size_t size;
     const char *model, *device;
-    const char *precision, *runtime;       /* that the latency is for */
+    const char *precision, *runtime;       /* of the latency */
     const char *metric, *weights, *source; /* of the accuracy: "top1", "box_ap" or "miou" */
     double accuracy;                       /* percent */
     double latency_ms, latency_low_ms, latency_high_ms; /* expected, and its 80 % interval */
     uint64_t memory_bytes, parameters;
-    bool fits;      /* the device, and the budget */
-    bool pareto;    /* fits, and nothing that fits this device is both faster and more accurate */
-    bool imprecise; /* the interval spans more than a factor of two: never on the front */
+    bool fits;      /* into the memory of the device and the budget */
+    bool pareto;    /* fits, and no model that fits this device is both faster and more accurate */
+    bool imprecise; /* the interval spans more than a factor of two; `pareto` is then false */
 } assay_choice;
 
+/* A list of choices. Freed by assay_choices_free(). */
 typedef struct assay_choices assay_choices;
 
-/* Models of a task ("classification", "detection", "segmentation") on the devices that the option "hardware" names,
- * within the limits of "budget": by device, what fits first, by accuracy. Freed by assay_choices_free().
- * ASSAY_ERR_USAGE: no such task, no devices. */
+/* Maps the built-in models of a task ("classification", "detection", "segmentation") to the devices of the option
+ * "hardware" (required). Sorted by device; models within the limits of "budget" come first, then by accuracy.
+ * ASSAY_ERR_USAGE: no such task, or no devices. */
 ASSAY_API assay_status assay_choose(const char *task, const assay_options *options,
                                     assay_choices **out, assay_error *err);
+/* The number of choices. */
 ASSAY_API size_t assay_choices_count(const assay_choices *choices);
+/* The index-th choice, from 0; false past the end. */
 ASSAY_API bool assay_choice_at(const assay_choices *choices, size_t index, assay_choice *out);
 ASSAY_API void assay_choices_free(assay_choices *choices);
 
