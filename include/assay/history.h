@@ -81,10 +81,10 @@ typedef struct assay_record_options {
         *known; /* receives true if the task already had a record, so nothing was stored; or NULL */
 } assay_record_options;
 
-/* Stores a result of kind "profile", "pipeline", "language" or "machine". The record is on disk when the call returns
- * ASSAY_OK. `options` may be NULL. `id` receives the number of the record and may be NULL. If the task already has a
- * record, it receives the number of that record, or 0 if the database role may not read it. If the connection to a
- * server breaks, the call reconnects for up to $ASSAY_DB_WAIT seconds (default 30). It never stores a record twice.
+/* Stores a result of kind "profile", "pipeline", "language", "machine" or "load". The record is on disk when the call
+ * returns ASSAY_OK. `options` may be NULL. `id` receives the number of the record and may be NULL. If the task already
+ * has a record, it receives the number of that record, or 0 if the database role may not read it. If the connection to
+ * a server breaks, the call reconnects for up to $ASSAY_DB_WAIT seconds (default 30). It never stores a record twice.
  * ASSAY_ERR_MALFORMED: results of this kind cannot be stored. ASSAY_ERR_USAGE: invalid tags. */
 ASSAY_API assay_status assay_store_save(assay_store *store, const assay_result *result,
                                         const assay_record_options *options, int64_t *id,

@@ -8,8 +8,8 @@
  *            assay_result_number(result, "devices.0.latency_ms"));
  *
  * Every function produces a result, which is read and written like any other. Long calls use the hooks of
- * assay_options_hooks(). Functions that take profiles refuse results of other kinds: ASSAY_ERR_USAGE. assay_compare()
- * and assay_check() also accept the kind "load".
+ * assay_options_hooks(). Functions that take profiles also accept results of kind "load" and refuse other kinds:
+ * ASSAY_ERR_USAGE.
  *
  * Compare two profiles of assay_analyze():
  *

@@ -12,8 +12,8 @@
  *     assay_result *report;
  *     assay_sweep_report(plan, store, &report, &err);
  *
- * A plan is a result of kind "sweep". It contains numbered tasks, the digests of the models and the engine, and the version
- * of assay. A task has one record in the history, identified by the name of the sweep and the number of the
+ * A plan is a result of kind "sweep". It contains numbered tasks, the digests of the models and the engine, and the
+ * version of assay. A task has one record in the history, identified by the name of the sweep and the number of the
  * task. Any machine with the plan and the history can run a task. Running it twice stores one record.
  */
 #ifndef ASSAY_SWEEP_H
