@@ -30,7 +30,7 @@ static void write_struct(json_writer *w, const field *f, const fields *of, const
 
 static void write_value(json_writer *w, const field_value *v);
 
-/* Lists of values stand on one line, lists of objects and of sentences do not. */
+/* Lists of values are written on one line, lists of objects and of sentences are not. */
 static bool is_flat_list(const field_value *v)
 {
     bool is_bare = v->of && v->of->bare && v->of->rows->kind != FIELD_RESULT;
@@ -118,7 +118,7 @@ bool fields_is_list(field_kind kind)
            kind == FIELD_U32S || kind == FIELD_STRS;
 }
 
-/* A text or list that a row requires is there although it is empty. */
+/* A text or list that a row requires is written even if it is empty. */
 static void write_empty(json_writer *w, const field *f)
 {
     if (is_text(f->kind)) {
@@ -132,7 +132,7 @@ static void write_empty(json_writer *w, const field *f)
     json_end(w);
 }
 
-/* What the file would have as 0: read back, it is not set. */
+/* Whether the value would be 0 in the file; read back, it is not set. */
 static bool is_zero_in_file(const field *f, const field_value *v)
 {
     char digits[400];

@@ -72,7 +72,7 @@ static int make_parents(const char *path)
     return error;
 }
 
-/* Makes the file `name`, from `target` if that is of use; -1 and errno: it failed. */
+/* Makes the file `name`; `target` is used if it helps. Returns -1 and sets errno after a failure. */
 typedef int make_fn(const char *name, const char *target);
 
 static int make_empty(const char *name, const char *target)
@@ -282,7 +282,7 @@ static assay_status place(file_out *f, bool last, assay_error *err)
     return ASSAY_OK;
 }
 
-/* What was at the target is there again. If this fails, it is under its hidden name and the error says so. */
+/* Restores the earlier file at the target. If this fails, the file keeps its hidden name and the error says so. */
 static void put_back(file_out *f, assay_error *err)
 {
     if (f->previous && rename(f->previous, f->target) != 0)

@@ -2,9 +2,9 @@
  *
  * Even routing gives each expert tokens * topk / experts rows. Skewed routing draws the experts' shares from a power
  * law x^-skew on [1, 0.8 tokens] (on [0.01, 2] where there are fewer rows than experts), as the collector of
- * AIConfigurator does; with experts on several devices, the device with the most rows decides. Here the law stands at
- * up to 64 quantiles, and the most of `shares` sums is the mean, plus deviations of the highest of as many normal
- * variables, corrected for the skewness of the law.
+ * AIConfigurator does. With experts on several devices, the device with the most rows decides. Here the law is
+ * evaluated at up to 64 quantiles. The largest of `shares` sums is the mean plus the deviations of the highest of as
+ * many normal variables, corrected for the skewness of the law.
  */
 #ifndef DEVICE_KERNEL_ROUTING_H
 #define DEVICE_KERNEL_ROUTING_H

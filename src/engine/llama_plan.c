@@ -4,7 +4,7 @@
 #include "base/num.h"
 #include "engine/llama_alloc.h"
 
-/* What the tensors of a family do not tell. */
+/* Properties of a family that its tensors do not show. */
 typedef struct llama_family {
     const char *name;
     uint32_t period;   /* of layers without a sliding window */

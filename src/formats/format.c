@@ -417,7 +417,7 @@ assay_status format_refuse(const format_row *f, const char *path, assay_error *e
                     file_shown(path, shown), f->what, f->todo);
 }
 
-/* Another kind of file, called what it is. */
+/* A file of another kind: the message names the kind. */
 assay_status format_refuse_model(str text, const char *shown, assay_error *err)
 {
     uint64_t head = text.n < FORMAT_HEAD ? text.n : FORMAT_HEAD;

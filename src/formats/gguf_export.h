@@ -7,7 +7,7 @@
 
 /* Whether an export to `path` is a GGUF file: by its suffix, or because a quantisation was given. */
 bool gguf_export_wanted(const char *path, str quant);
-/* Refuses a model that is not built in, and a quantisation that there is not. */
+/* Refuses a model that is not built in, and an unknown quantisation. */
 assay_status gguf_export_check(const assay_model *m, str quant, assay_error *err);
 /* `set` goes over the parameters of the model. An empty quant is the type in which the weights are published. The plan
  * is in the arena. */

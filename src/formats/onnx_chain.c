@@ -1,4 +1,4 @@
-/* A model that costs nothing but its kernels, for measuring what an engine adds to each. */
+/* A model of trivial nodes, for measuring the overhead of an engine per kernel. */
 #include "formats/onnx_write.h"
 #include "ir/build.h"
 

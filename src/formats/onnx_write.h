@@ -46,8 +46,7 @@ assay_status onnx_write_sinks(const ir_model *m, const onnx_write_options *opt,
                               const wire_sink *model, const wire_sink *data, const char *location,
                               onnx_written *got, assay_error *err);
 
-/* Writes a model of ONNX_CHAIN nodes that do nothing worth the name, one after the other: y = -x of one number
- * (onnx_chain.c). */
+/* Writes a chain of ONNX_CHAIN trivial nodes, each y = -x of one number (onnx_chain.c). */
 enum { ONNX_CHAIN = 256 };
 assay_status onnx_write_chain(const char *path, assay_error *err);
 

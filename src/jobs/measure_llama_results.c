@@ -114,7 +114,7 @@ static profile_generation generation_of(const llama_job *j, const llama_file *f,
                             .planned_compute_bytes = plan.compute,
                             .compute_bytes = a->compute_buffer,
                             .planned_output_bytes = plan.output,
-                            /* it grows without a word when logits of every token are asked for */
+                            /* grows without notice if the logits of every token are requested */
                             .output_bytes = q->operators ? 0 : a->output_buffer,
                             .resident_weight_bytes = sat_sub(a->after.file, a->before.file),
                             .resident_bytes = sat_sub(a->peak, a->before.total)};

@@ -100,7 +100,7 @@ static bool is_for_one(const mapping_work *j, const infer_result *r)
     return j->rule->present && n > 0;
 }
 
-/* The analysis comes by here with what it has inferred: no need to do it again. */
+/* Called by the analysis with what it has inferred, which is then not inferred again. */
 assay_status mapping_take_analysis(void *work, infer_result *r, const counted *of, const profile *p,
                                    assay_error *err)
 {
