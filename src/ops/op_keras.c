@@ -1,4 +1,5 @@
 /* Operators that only Keras has: a recurrent layer whose products are convolutions, and vocabularies. Domain "keras".
+ * The table of TensorFlow is looked up in the same way.
  *
  *     ConvLSTM   X [N,T,spatial...,C], kernel [k...,C,4F], recurrent kernel [r...,F,4F], bias [4F]
  *
@@ -7,6 +8,7 @@
  * 4 add for the sum of both products, 4 with a bias.
  *
  *     StringLookup, IntegerLookup   items of any shape; one whole number for each
+ *     LookupTableFindV2             keys of any shape, value for those that are absent; its type is "to"
  */
 #include "ops/op_util_contract.h"
 #include "ops/op_util_cost.h"
@@ -66,19 +68,21 @@ static void conv_lstm_cost(const op_ctx *c, op_cost *k)
 
 static assay_status lookup_infer(op_ctx *c)
 {
-    return op_set_shape_of(c, 0, IR_INT64, 0);
+    int64_t type = op_attr_int(c, "to", IR_INT64);
+    return op_set_shape_of(c, 0, ir_dtype_valid(type) ? (ir_dtype)type : IR_UNDEFINED, 0);
 }
 
-#define LOOKUP(name_)                                                                     \
+#define LOOKUP(domain_, name_)                                                            \
     {                                                                                     \
-        OP_ROW("keras", name_, "encoder", "1", "1 cmp per element: a table is looked up", \
+        OP_ROW(domain_, name_, "encoder", "1", "1 cmp per element: a table is looked up", \
                lookup_infer, op_cost_cmp_in),                                             \
-            OP_SLOTS(1, 1, 1, 1), .batch_axis = op_batch_first                            \
+            OP_SLOTS(1, 2, 1, 1), .aux = 2, .batch_axis = op_batch_first                  \
     }
 
 static const op_row rows[] = {
-    LOOKUP("StringLookup"),
-    LOOKUP("IntegerLookup"),
+    LOOKUP("keras", "StringLookup"),
+    LOOKUP("keras", "IntegerLookup"),
+    LOOKUP("tensorflow", "LookupTableFindV2"),
     {OP_ROW("keras", "ConvLSTM", "convlstm", "1",
             "N*T*out*4F*(C*kernel + F*recurrent kernel) MACs; per unit and step 5 add + 3 mul + 5 "
             "special, 4 add more with bias",

@@ -3,6 +3,8 @@
 
 frozen.pb  a GraphDef: convolutions, a branch with a constant and one with a computed condition
 loop.pb    a GraphDef with a loop of TensorFlow 1 that reads and fills TensorArrays
+parts.pb   a GraphDef of operators that become several: resize with a convolution, a mirror, batches
+           of indices, a table, values of quantised data
 saved/     a SavedModel: functions, variables in a checkpoint, If, While with TensorLists
 
   make_tensorflow.py FOLDER
@@ -12,7 +14,7 @@ import os
 import struct
 import sys
 
-FLOAT, INT32, STRING, BOOL, RESOURCE, VARIANT = 1, 3, 7, 10, 20, 21
+FLOAT, INT32, STRING, INT64, BOOL, QUINT8, RESOURCE, VARIANT = 1, 3, 7, 9, 10, 12, 20, 21
 
 
 def varint(v):
@@ -152,6 +154,58 @@ def frozen():
         sub(4, num(1, 27)),
     ]
     return b"".join(parts)
+
+
+def parts():
+    none, some = [0] * 8, [0, 0, 2, 1, 0, 3, 0, 0]
+    return b"".join(
+        [
+            placeholder("image", FLOAT, [1, 4, 5, 3]),
+            const("size", INT32, [2], whole(8, 10)),
+            const("none", INT32, [4, 2], whole(*none)),
+            const("some", INT32, [4, 2], whole(*some)),
+            const("kernel", FLOAT, [3, 3, 3, 4], floats(108)),
+            node(
+                "conv",
+                "FusedResizeAndPadConv2D",
+                ["image", "size", "none", "kernel"],
+                kind("T", FLOAT),
+                text("padding", "SAME"),
+                text("mode", "REFLECT"),
+                ints("strides", [1, 1, 1, 1]),
+            ),
+            node(
+                "pad",
+                "MirrorPad",
+                ["image", "some"],
+                kind("T", FLOAT),
+                text("mode", "SYMMETRIC"),
+            ),
+            placeholder("rows", INT32, [1, 2]),
+            const("axis", INT32, [], whole(1)),
+            node(
+                "pick",
+                "GatherV2",
+                ["image", "rows", "axis"],
+                attr("batch_dims", num(3, 1)),
+            ),
+            placeholder("keys", STRING, [2, 3]),
+            node("table", "HashTableV2", (), kind("key_dtype", STRING), kind("value_dtype", INT64)),
+            const("absent", INT64, [], sub(10, varint(7))),
+            node("find", "LookupTableFindV2", ["table", "keys", "absent"], kind("Tout", INT64)),
+            placeholder("bytes", QUINT8, [2, 6]),
+            const("low", FLOAT, [], sub(5, struct.pack("<f", -1))),
+            const("high", FLOAT, [], sub(5, struct.pack("<f", 2))),
+            node(
+                "real",
+                "Dequantize",
+                ["bytes", "low", "high"],
+                kind("T", QUINT8),
+                text("mode", "MIN_COMBINED"),
+            ),
+            sub(4, num(1, 1994)),
+        ]
+    )
 
 
 def loop():
@@ -456,6 +510,7 @@ def main():
     files = {
         "frozen.pb": frozen(),
         "loop.pb": loop(),
+        "parts.pb": parts(),
         "saved/saved_model.pb": saved(),
         "saved/variables/variables.index": index,
         "saved/variables/variables.data-00000-of-00001": data,

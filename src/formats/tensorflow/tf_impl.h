@@ -301,12 +301,14 @@ bool tf_build_loop(tf_loop *l);
 
 extern tf_map_fn tf_conv, tf_depthwise, tf_conv_backprop, tf_pool, tf_matmul, tf_bias_add,
     tf_batch_norm, tf_softmax, tf_lrn, tf_resize, tf_blocks, tf_batch_blocks, tf_clip,
-    tf_leaky_relu, tf_fake_quant, tf_l2_loss, tf_einsum, tf_nms;
+    tf_leaky_relu, tf_fake_quant, tf_l2_loss, tf_einsum, tf_nms, tf_dequantize;
 extern tf_map_fn tf_reshape, tf_transpose, tf_squeeze, tf_expand_dims, tf_concat, tf_pack,
     tf_unpack, tf_split, tf_split_v, tf_slice, tf_strided_slice, tf_pad, tf_mirror_pad, tf_gather,
     tf_gather_nd, tf_shape, tf_shape_n, tf_size, tf_rank_of, tf_reverse, tf_reverse_sequence,
     tf_fill, tf_zeros_like, tf_one_hot, tf_topk, tf_tile, tf_broadcast_to, tf_scatter, tf_where,
-    tf_random, tf_resource_gather;
+    tf_random, tf_resource_gather, tf_lookup, tf_resize_conv;
+/* The convolution of a node with this input and kernel. */
+bool tf_conv_of(tf_op *o, const ir_id *from);
 extern tf_map_fn tf_reduce, tf_arg, tf_cast, tf_squared_difference, tf_rsqrt, tf_square,
     tf_floor_div, tf_div_no_nan, tf_not_equal, tf_cumsum, tf_select, tf_log1p, tf_expm1,
     tf_floor_mod, tf_add_n, tf_read_variable, tf_placeholder, tf_truncate_div, tf_true;

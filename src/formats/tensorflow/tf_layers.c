@@ -91,7 +91,8 @@ static bool nhwc_node(const tf_op *o, const char *op, ir_id *in, uint32_t n_in,
     return channels_first_of(o, layer_step_in(&o->l, FOREIGN_NHWC, op, in, n_in, attrs), n);
 }
 
-bool tf_conv(tf_op *o)
+/* in: x, kernel. */
+bool tf_conv_of(tf_op *o, const ir_id *from)
 {
     static const int64_t perm[2][5] = {{3, 2, 0, 1}, {4, 3, 0, 1, 2}};
     layer_window w;
@@ -100,13 +101,18 @@ bool tf_conv(tf_op *o)
     if (!read_window(o, n, &w))
         return false;
     int k = layer_window_attrs(&w, attrs);
-    ir_id in[] = {o->in[0], o->in[1]};
+    ir_id in[] = {from[0], from[1]};
     if (channels_first(o)) {
         in[1] = layer_step_transpose(&o->l, in[1], perm[n - 2], n + 2);
         return made(layer_node_of(&o->l, NULL, "Conv", in, 2, attrs, 1));
     }
     attrs[k] = IR_SPEC_TEXT("kernel_layout", n == 3 ? "DHWIO" : "HWIO");
     return made(layer_node_of(&o->l, FOREIGN_NHWC, "Conv", in, 2, attrs, 1));
+}
+
+bool tf_conv(tf_op *o)
+{
+    return tf_conv_of(o, o->in);
 }
 
 bool tf_depthwise(tf_op *o)
@@ -300,6 +306,21 @@ bool tf_fake_quant(tf_op *o)
         return fake_quant(o, low, high);
     return o->l.n_in == 3 && number_of(o, 1, &low) && number_of(o, 2, &high) &&
            fake_quant(o, low, high);
+}
+
+/* in: uint8 x, least and greatest value. Types with a sign and SCALED have other formulas. */
+bool tf_dequantize(tf_op *o)
+{
+    double low, high;
+    bool plain = !tf_text(o, "mode").n || tf_is(o, "mode", "MIN_COMBINED");
+    if (!plain || tf_dtype(o, "T") != IR_UINT8 || tf_int(o, "axis", -1) != -1 ||
+        !number_of(o, 1, &low) || !number_of(o, 2, &high))
+        return false;
+    const ir_attr_spec to[] = {IR_SPEC_INT("to", IR_FLOAT32), LAYER_END};
+    ir_id scaled[] = {layer_step(&o->l, "Cast", o->in, 1, to),
+                      layer_number(&o->l, "scale", IR_FLOAT32, (high - low) / 255)};
+    ir_id in[] = {layer_step(&o->l, "Mul", scaled, 2, NULL), o->in[1]};
+    return made(layer_node_of(&o->l, NULL, "Add", in, 2, NULL, 1));
 }
 
 /* ---- images ---- */

@@ -285,17 +285,26 @@ bool tf_reverse_sequence(tf_op *o)
 
 /* ---- padding ---- */
 
-/* Pairs before and after each axis become all before, then all after. */
-static bool add_pad(tf_op *o, const char *mode, ir_id fill)
+/* Pairs before and after each axis become all before, then all after: how many numbers; -1: they are not known. */
+static int known_pads(tf_op *o, uint32_t in, int64_t *pads)
 {
-    int64_t pairs[TF_LIST], pads[TF_LIST];
-    static const int64_t flat = -1, perm[] = {1, 0};
-    const ir_attr_spec attrs[] = {IR_SPEC_TEXT("mode", mode), LAYER_END};
-    int n = tf_fold_in(o, 1, pairs);
-    ir_id list;
+    int64_t pairs[TF_LIST];
+    int n = tf_fold_in(o, in, pairs);
+    if (n < 0 || n % 2)
+        return -1;
     for (int i = 0; i < n; i++)
         pads[i % 2 * (n / 2) + i / 2] = pairs[i];
-    if (n >= 0 && n % 2 == 0)
+    return n;
+}
+
+static bool add_pad(tf_op *o, const char *mode, ir_id fill)
+{
+    int64_t pads[TF_LIST];
+    static const int64_t flat = -1, perm[] = {1, 0};
+    const ir_attr_spec attrs[] = {IR_SPEC_TEXT("mode", mode), LAYER_END};
+    int n = known_pads(o, 1, pads);
+    ir_id list;
+    if (n >= 0)
         list = layer_ints(&o->l, "pads", pads, n);
     else
         list = layer_step_reshape(
@@ -312,7 +321,31 @@ bool tf_pad(tf_op *o)
 /* SYMMETRIC repeats the edge, which no mode of ONNX does. */
 bool tf_mirror_pad(tf_op *o)
 {
-    return tf_is(o, "mode", "REFLECT") && add_pad(o, "reflect", IR_NONE);
+    int64_t pads[TF_LIST];
+    if (tf_is(o, "mode", "REFLECT"))
+        return add_pad(o, "reflect", IR_NONE);
+    int n = known_pads(o, 1, pads);
+    return n >= 0 && layer_pad_symmetric(&o->l, o->in[0], pads, n / 2);
+}
+
+/* in: x, size, pads, kernel. The pads that a graph transformation writes for none are zeros. */
+bool tf_resize_conv(tf_op *o)
+{
+    int64_t pads[TF_LIST];
+    int n = known_pads(o, 2, pads);
+    const ir_attr_spec how[] = {
+        IR_SPEC_TEXT("mode", "linear"),
+        IR_SPEC_INT("align_corners", tf_bool(o, "resize_align_corners", false)), LAYER_END};
+    const ir_attr_spec reflect[] = {IR_SPEC_TEXT("mode", "reflect"), LAYER_END};
+    bool none = n >= 0;
+    for (int i = 0; i < n; i++)
+        none &= pads[i] == 0;
+    if (n < 0 || (!none && !tf_is(o, "mode", "REFLECT")))
+        return false;
+    ir_id x = layer_step_in(&o->l, FOREIGN_NHWC, "Resize", o->in, 2, how);
+    ir_id in[] = {x, layer_ints(&o->l, "pads", pads, n)};
+    ir_id taken[] = {none ? x : layer_step(&o->l, "Pad", in, 2, reflect), o->in[3]};
+    return tf_conv_of(o, taken);
 }
 
 /* ---- indices ---- */
@@ -321,8 +354,12 @@ bool tf_mirror_pad(tf_op *o)
 bool tf_gather(tf_op *o)
 {
     int64_t axis = 0;
-    if (tf_int(o, "batch_dims", 0) != 0 || (o->l.n_in > 2 && !tf_fold_one(o, 2, &axis)))
+    int64_t batch = tf_int(o, "batch_dims", 0);
+    if (o->l.n_in > 2 && !tf_fold_one(o, 2, &axis))
         return false;
+    if (batch)
+        return batch > 0 && batch == axis &&
+               layer_gather_batched(&o->l, o->in[0], as_int64(o, o->in[1]), batch);
     const ir_attr_spec attrs[] = {IR_SPEC_INT("axis", axis), LAYER_END};
     return node_of(o, "Gather", o->in, 2, attrs);
 }
@@ -332,6 +369,16 @@ bool tf_resource_gather(tf_op *o)
     ir_id in[] = {tf_variable_of(o->r, tf_in_ref(o, 0)), layer_input(&o->l, 1)};
     return in[0] != IR_NONE && in[1] != IR_NONE && tf_int(o, "batch_dims", 0) == 0 &&
            node_of(o, "Gather", in, 2, NULL);
+}
+
+/* in: table, keys, value of absent ones. */
+bool tf_lookup(tf_op *o)
+{
+    ir_dtype t = tf_dtype(o, "Tout");
+    const ir_attr_spec attrs[] = {IR_SPEC_INT("to", t), LAYER_END};
+    ir_id in[] = {layer_input(&o->l, 1), layer_input(&o->l, 2)};
+    return t != IR_UNDEFINED && in[0] != IR_NONE && in[1] != IR_NONE &&
+           made(layer_node_of(&o->l, TF_DOMAIN, "LookupTableFindV2", in, 2, attrs, 1));
 }
 
 bool tf_gather_nd(tf_op *o)

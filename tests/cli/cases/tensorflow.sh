@@ -6,6 +6,7 @@ cp -r "$CASES"/../../data/tensorflow/* .
 "$ASSAY" saved --top 0 | grep -E "Parameters|MACs"
 "$ASSAY" export saved -o saved.onnx -q && "$ASSAY" saved.onnx --top 0 | grep -E "Parameters|MACs"
 "$ASSAY" export loop.pb -o loop.onnx -q && "$ASSAY" loop.onnx --top 0 | grep -E "Exact|MACs"
+"$ASSAY" parts.pb --top 0 | grep -E "Exact|Parameters|MACs"
 cp saved/saved_model.pb alone
 "$ASSAY" alone --top 0 | grep -E "variables are|MACs"
 "$ASSAY" export alone -o alone.onnx || echo "exit $?"

@@ -71,6 +71,22 @@ static void branches_are_taken_or_kept(void **state)
     ir_model_free(m);
 }
 
+static void some_nodes_are_several_operators(void **state)
+{
+    (void)state;
+    ir_model *m = foreign_model("tests/data/tensorflow/parts.pb");
+    const ir_node *find = foreign_node_of(m, "LookupTableFindV2", 0);
+    assert_int_equal(count_nodes(m, "Resize"), 1);
+    assert_int_equal(count_nodes(m, "Pad"), 0); /* all pads of the convolution are 0 */
+    assert_true(str_is(foreign_node_of(m, "Conv", 0)->name, "conv"));
+    assert_int_equal(count_nodes(m, "Concat"), 2);
+    assert_int_equal(ir_attr_int(foreign_node_of(m, "GatherND", 0), "batch_dims", 0), 1);
+    assert_int_equal(find->n_inputs, 2); /* without the table */
+    assert_int_equal(ir_attr_int(find, "to", 0), IR_INT64);
+    assert_true(str_is(foreign_node_of(m, "Add", 0)->name, "real"));
+    ir_model_free(m);
+}
+
 static int64_t trips_of(const ir_model *m)
 {
     const ir_node *loop = foreign_node_of(m, "Loop", 0);
@@ -281,6 +297,7 @@ int run_test_tensorflow(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_frozen_graph_has_its_layers),
         cmocka_unit_test(branches_are_taken_or_kept),
+        cmocka_unit_test(some_nodes_are_several_operators),
         cmocka_unit_test(loops_of_tensorflow_1_are_counted),
         cmocka_unit_test(functions_are_inlined),
         cmocka_unit_test(variables_come_from_the_checkpoint),
