@@ -3,6 +3,7 @@
  *
  *   Mul         round(float((a - za) * (b - zb)) * (sa * sb / sy)), ties to even
  *   Add, Sub    floor((a - za) * ma + (b - zb) * mb + 1/2): ma and mb are sa / sy and sb / sy with 21 bits for the larger
+ *   Quantize    round(x * (1 / sy)), ties to even: a division rounds other ties
  *   Requantize  floor((x - zx) * m + 1/2): m is sx / sy in steps of 1/256
  *   LeakyRelu   the same with another m for x below zero
  *   AveragePool of stored numbers, ties away from zero; Resize of stored numbers, ties up
@@ -113,6 +114,21 @@ static bool is_integer_pair(exporting *x, const ir_node *n)
 }
 
 /* ---- one value on another grid ---- */
+
+static bool is_integer_result(exporting *x, const ir_node *n)
+{
+    grid unused;
+    return read_grid(x, n->outputs[0], &unused);
+}
+
+static assay_status export_quantise(exporting *x, const ir_node *n)
+{
+    grid y;
+    if (!read_grid(x, n->outputs[0], &y))
+        return err_no_memory(x->k.err);
+    ir_id inverse = step_float(x, "inverse", 1 / y.scale);
+    return finish_steps(x, step_two(x, "scaled", "Mul", n->inputs[0], inverse));
+}
 
 /* In steps of 1/256. */
 static float coarse_multiplier(float ratio)
@@ -237,6 +253,7 @@ static const struct integer_row {
             {"LeakyRelu", "", is_integer_move, export_leaky},
             {"Relu", "", is_integer_clip, export_clip},
             {"Clip", "", is_integer_clip, export_clip},
+            {"QuantizeLinear", "", is_integer_result, export_quantise},
             {"Requantize", "assay.nhwc", is_integer_move, export_move}};
 
 bool export_integer(exporting *x, const ir_node *n, assay_status *status)

@@ -98,6 +98,20 @@ def dynamic_tflite(folder: str) -> Tuple[str, Arrays, List[Any]]:
     return path, {"x": x}, [np.array(dense).reshape(2, 6), np.array(rows).reshape(2, 6, 6, 5)]
 
 
+def quantise_tflite(folder: str) -> Tuple[str, Arrays, List[Any]]:
+    """Halfway between two steps, a division by the scale rounds others than its inverse does."""
+    path, scale = os.path.join(folder, "quantise.tflite"), np.float32(0.0235)
+    m = make_tflite.Model()
+    g = m.subgraph("main")
+    x = g.tensor("x", [240])
+    y = g.tensor("y", [240], make_tflite.INT8, quant=([float(scale)], [-3], 0))
+    g.inputs, g.outputs = [x], [y]
+    g.op(114, [x], [y])
+    m.write(path)
+    data = (np.arange(240) - 119.5).astype(np.float32) * scale
+    return path, {"x": data}, [np.rint(data * (np.float32(1) / scale)) - 3]
+
+
 def floor_tflite(folder: str) -> Tuple[str, Arrays, List[Any]]:
     path = os.path.join(folder, "floor.tflite")
     m = make_tflite.Model()
@@ -197,6 +211,7 @@ def openvino_parts(folder: str) -> Tuple[str, Arrays, Arrays]:
 CASES: Dict[str, Callable[[str], Tuple[str, Arrays, Any]]] = {
     "tflite integers": integer_tflite,
     "tflite dynamic range": dynamic_tflite,
+    "tflite quantise": quantise_tflite,
     "tflite floor division": floor_tflite,
     "stablehlo reduce": stablehlo_reduce,
     "core ml network": coreml_net,
