@@ -76,6 +76,15 @@ static inline uint64_t sat_whole(double v)
     return v >= (double)NUM_SATURATED ? NUM_SATURATED : v > 0 ? (uint64_t)v : 0;
 }
 
+/* The integer that a double is; false: it is none, or none that int64_t holds. */
+static inline bool num_whole(double v, int64_t *out)
+{
+    if (!(v >= -0x1p63 && v < 0x1p63))
+        return false;
+    *out = (int64_t)v;
+    return (double)*out == v;
+}
+
 /* For qsort() of doubles that are numbers. */
 static inline int num_order(const void *a, const void *b)
 {

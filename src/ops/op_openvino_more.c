@@ -129,16 +129,23 @@ static assay_status blocks_infer(op_ctx *c)
 
 /* ---- patches: [N, C * kernel, ...] ---- */
 
+/* -1: no whole number. */
+static int64_t whole_attr(const op_ctx *c, const char *name, int i, int64_t def)
+{
+    int64_t v;
+    return num_whole(op_attr_number(c, name, i, (double)def), &v) ? v : -1;
+}
+
 static int64_t patch_places(const op_ctx *c, int64_t n, int axis)
 {
-    int64_t size = (int64_t)op_attr_number(c, "sizes", axis, 0);
-    int64_t step = (int64_t)op_attr_number(c, "strides", axis, 0);
-    int64_t rate = (int64_t)op_attr_number(c, "rates", axis, 1);
+    int64_t size = whole_attr(c, "sizes", axis, 0);
+    int64_t step = whole_attr(c, "strides", axis, 0);
+    int64_t rate = whole_attr(c, "rates", axis, 1);
     bool same = str_starts(op_attr_str(c, "auto_pad", "valid"), "same");
     if (n < 0 || size < 1 || step < 1 || rate < 1 || size > 1 << 20 || rate > 1 << 20)
         return -1;
     int64_t span = (size - 1) * rate + 1;
-    return same ? (n + step - 1) / step : n < span ? 0 : (n - span) / step + 1;
+    return same ? n / step + (n % step != 0) : n < span ? 0 : (n - span) / step + 1;
 }
 
 static assay_status patches_infer(op_ctx *c)

@@ -67,7 +67,8 @@ def write_dynamic(path: str) -> None:
 
     def weights(name: str, shape: List[int], count: int, axis: int) -> int:
         scales = ([0.002 + 0.001 * i for i in range(count)], [0] * count, axis)
-        return g.tensor(name, shape, t.INT8, t.signed(int(np.prod(shape)), len(name)), scales)
+        values = t.signed(int(np.prod(shape)), len(name))
+        return int(g.tensor(name, shape, t.INT8, values, scales))
 
     x, c = g.tensor("x", [2, 6, 6, 4]), g.tensor("c", [2, 3, 3, 4])
     d, p = g.tensor("d", [2, 3, 3, 4]), g.tensor("p", [2, 3, 3, 8])

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "base/num.h"
 #include "formats/torch/torch_impl.h"
 
 enum { MODULE_DEPTH = 32, MODULE_LAYERS = 20000, SETTINGS_MAX = 10 };
@@ -90,14 +91,14 @@ static int row_of(str class_name)
 static json_value plain_value(module_reader *r, const pickle_value *v)
 {
     json_value out = {.kind = JSON_NULL};
+    int64_t whole;
     if (v->kind == PICKLE_INT)
         out = json_of_int(v->whole);
     else if (v->kind == PICKLE_BOOL)
         out = json_of_bool(v->whole != 0);
     else if (v->kind == PICKLE_FLOAT)
-        out = v->number == (double)(int64_t)v->number
-                  ? json_of_int((int64_t)v->number)
-                  : (json_value){.kind = JSON_REAL, .f = v->number};
+        out = num_whole(v->number, &whole) ? json_of_int(whole)
+                                           : (json_value){.kind = JSON_REAL, .f = v->number};
     else if (v->kind == PICKLE_TEXT)
         out = json_of_text(str_is(v->text, "bilinear") ? STR("linear") : str_copy(r->a, v->text));
     if ((v->kind == PICKLE_TUPLE || v->kind == PICKLE_LIST) && v->items.n && v->items.n <= 8) {
